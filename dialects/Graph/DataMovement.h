@@ -1,0 +1,16 @@
+//===- DataMovement.h - Ops that move elements without computing on them
+//---------------------------------------------===//
+
+#ifndef WEFT_DIALECTS_GRAPH_DATAMOVEMENT_H
+#define WEFT_DIALECTS_GRAPH_DATAMOVEMENT_H
+
+#include "dialects/Graph/GraphInterfaces.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Graph/DataMovement.h.inc"
+
+#endif

@@ -1,0 +1,14 @@
+//===- weft-opt.cpp - Runs passes over Weft's IR: the tool of the lit tests ---------------------------===//
+
+#include "dialects/Graph/GraphDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  registry.insert<weft::graph::GraphDialect, mlir::func::FuncDialect>();
+  mlir::registerTransformsPasses();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "weft-opt: runs passes over Weft's IR\n", registry));
+}
