@@ -1,0 +1,230 @@
+"""Compares every value of a model, compiled by Weft, with onnxruntime: max|a-b| <= 1e-4 max|b| for each node's output.
+
+Two artifacts are compiled: of the model as it is, whose outputs are compared, and of the same model with every node's value
+made an output, so that a wrong node is named. onnxruntime runs without graph optimizations, so that its nodes are the model's.
+"""
+
+import argparse
+import os
+import sys
+import time
+
+import numpy
+import onnx
+import onnxruntime
+
+import models
+import weft_tool
+
+TOLERANCE = 1e-4
+NOT_CHECKED = 77
+
+
+def take_branches(graph, conditions):
+    """Replaces each If whose condition follows from `conditions` (input name to value) by the nodes of the branch taken."""
+    wanted = [node for node in graph.node if node.op_type == "If"]
+    if not wanted:
+        return
+    initializers = {i.name for i in graph.initializer}
+    for node in wanted:
+        taken = evaluate(graph, node.input[0], conditions)
+        branch = next(a.g for a in node.attribute if a.name == ("then_branch" if taken else "else_branch"))
+        position = list(graph.node).index(node)
+        rename = {inner.name: outer for inner, outer in zip(branch.output, node.output)}
+        nodes = list(graph.node)
+        graph.initializer.extend(i for i in branch.initializer if i.name not in initializers)
+        replaced = []
+        for inner in branch.node:
+            copy = onnx.NodeProto()
+            copy.CopyFrom(inner)
+            for names in (copy.input, copy.output):
+                names[:] = [rename.get(name, name) for name in names]
+            replaced.append(copy)
+        del graph.node[:]
+        graph.node.extend(nodes[:position] + replaced + nodes[position + 1 :])
+    take_branches(graph, conditions)
+
+
+def evaluate(graph, name, conditions):
+    """The value of a condition that depends only on constants and on the inputs named in `conditions`."""
+    needed, wanted = [], {name}
+    for node in reversed(graph.node):
+        if wanted & set(node.output):
+            needed.insert(0, node)
+            wanted |= set(node.input)
+    part = onnx.helper.make_graph(
+        needed,
+        "condition",
+        [value for value in graph.input if value.name in wanted],
+        [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.BOOL, None)],
+        [initializer for initializer in graph.initializer if initializer.name in wanted],
+    )
+    feeds = {key: numpy.array(value) for key, value in conditions.items() if key in wanted}
+    model = onnx.helper.make_model(part, opset_imports=[onnx.helper.make_opsetid("", 18)])
+    model.ir_version = 8
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    return bool(session.run(None, feeds)[0])
+
+
+def with_every_value(model, conditions):
+    """A copy of the model in which every node's value is an output, without the declared types, which onnxruntime infers."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    graph = copy.graph
+    take_branches(graph, conditions)
+    declared = {output.name for output in graph.output}
+    for node in graph.node:
+        # The second value of Dropout is not defined alike by all; the further ones of BatchNormalization are for training.
+        used = node.output[:1] if node.op_type in ("Dropout", "BatchNormalization") else node.output
+        for name in used:
+            if name and name not in declared:
+                declared.add(name)
+                graph.output.append(onnx.ValueInfoProto(name=name))
+    return copy
+
+
+class Reference:
+    """onnxruntime on the model with every value as an output."""
+
+    def __init__(self, path):
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.log_severity_level = 3
+        options.intra_op_num_threads = 2
+        self.session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        self.names = [output.name for output in self.session.get_outputs()]
+        self.types = {output.name: output.type for output in self.session.get_outputs()}
+
+    def run(self, inputs):
+        return dict(zip(self.names, self.session.run(self.names, inputs)))
+
+
+def declare_types(model, types):
+    """Writes the element types that onnxruntime inferred to the outputs that have none; shapes stay undeclared."""
+    elements = {
+        "tensor(float)": onnx.TensorProto.FLOAT,
+        "tensor(double)": onnx.TensorProto.DOUBLE,
+        "tensor(float16)": onnx.TensorProto.FLOAT16,
+        "tensor(int64)": onnx.TensorProto.INT64,
+        "tensor(int32)": onnx.TensorProto.INT32,
+        "tensor(bool)": onnx.TensorProto.BOOL,
+        "tensor(uint8)": onnx.TensorProto.UINT8,
+    }
+    for output in model.graph.output:
+        if not output.type.WhichOneof("value"):
+            output.type.tensor_type.elem_type = elements[types[output.name]]
+
+
+def difference(got, expected):
+    """max|got - expected| / max|expected|, infinite for another shape, type or pattern of infinities and NaNs."""
+    if got.shape != expected.shape or got.dtype != expected.dtype:
+        return numpy.inf
+    if expected.size == 0:
+        return 0.0
+    if expected.dtype.kind != "f":
+        return 0.0 if numpy.array_equal(got, expected) else numpy.inf
+    finite = numpy.isfinite(expected)
+    same = numpy.array_equal(numpy.isnan(got), numpy.isnan(expected)) and numpy.array_equal(
+        got[numpy.isinf(expected)], expected[numpy.isinf(expected)]
+    )
+    if not same:
+        return numpy.inf
+    got, expected = got[finite].astype(numpy.float64), expected[finite].astype(numpy.float64)
+    if expected.size == 0:
+        return 0.0
+    error, scale = numpy.abs(got - expected).max(), numpy.abs(expected).max()
+    if not numpy.isfinite(error):
+        return numpy.inf
+    return error / scale if scale else (0.0 if error == 0 else numpy.inf)
+
+
+def differences(got, expected, producers):
+    """(relative difference, value name, node) for every expected value, worst first."""
+    found = []
+    for name, value in expected.items():
+        ratio = difference(got[name], value) if name in got else numpy.inf
+        found.append((ratio, name, producers.get(name, "?")))
+    return sorted(found, key=lambda entry: -entry[0])
+
+
+def check_classes(name, value):
+    """The values over the classes must differ, or the comparison would miss most mistakes."""
+    rows = value.reshape(value.shape[0], -1)
+    distinct = min(len(numpy.unique(row)) for row in rows)
+    if distinct < 20:
+        raise AssertionError(f"output {name} has {distinct} distinct values over {rows.shape[1]} classes: it would hide mistakes")
+
+
+def compare(weft, name, folder, break_value=None):
+    case = models.load(name)
+    os.makedirs(folder, exist_ok=True)
+    plain, every = os.path.join(folder, "model.onnx"), os.path.join(folder, "every_value.onnx")
+    onnx.save(case.model, plain)
+    instrumented = with_every_value(case.model, case.conditions)
+    onnx.save(instrumented, every)
+    reference = Reference(every)
+    declare_types(instrumented, reference.types)
+    onnx.save(instrumented, every)
+    producers = {output: f"{node.op_type} {node.name}" for node in instrumented.graph.node for output in node.output}
+    outputs = [output.name for output in case.model.graph.output]
+
+    started = time.monotonic()
+    artifact = weft_tool.compile_model(weft, plain, os.path.join(folder, "model.weft"), case.options)
+    seconds = time.monotonic() - started
+    every_artifact = weft_tool.compile_model(weft, every, os.path.join(folder, "every_value.weft"), case.options)
+    print(f"{name}: compiled in {seconds:.1f} s")
+
+    failed = 0
+    for index, inputs in enumerate(case.inputs):
+        shapes = ", ".join(f"{key} {list(value.shape)}" for key, value in inputs.items())
+        expected = reference.run(inputs)
+        if case.classifies:
+            check_classes(outputs[0], expected[outputs[0]])
+        compared = [("outputs", weft_tool.run(weft, artifact, inputs), outputs)]
+        if index < case.every_value_on:
+            compared.append(("every value", weft_tool.run(weft, every_artifact, inputs), reference.names))
+        got_every = compared[-1][1]
+        if break_value:
+            # For the test of this script: one element of one value is made slightly wrong.
+            broken = got_every[break_value].copy()
+            broken.flat[broken.size // 2] += 1e-3 * max(1.0, float(numpy.abs(broken).max()))
+            got_every[break_value] = broken
+        for title, got, names in compared:
+            found = differences(got, {name: expected[name] for name in names}, producers)
+            wrong = [entry for entry in found if not entry[0] <= TOLERANCE]
+            failed += len(wrong)
+            worst = found[0]
+            print(f"  {shapes}: {title}: {len(found)} compared, {len(wrong)} differ; worst {worst[0]:.2e} at {worst[1]} ({worst[2]})")
+            # In the order of the model: the first wrong node is the one to look at.
+            order = {output: index for index, output in enumerate(producers)}
+            for ratio, value, node in sorted(wrong, key=lambda entry: order.get(entry[1], 0))[:5]:
+                print(f"    wrong: {value} of node {node}: max|a-b|/max|b| = {ratio:.3e}, allowed {TOLERANCE:.0e}")
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--weft", required=True, help="the weft tool")
+    parser.add_argument("--folder", required=True, help="where the models and artifacts of this comparison go")
+    parser.add_argument("--break-value", help="make this value wrong, to see that it is reported")
+    parser.add_argument("model", choices=sorted(models.CASES))
+    arguments = parser.parse_args()
+    try:
+        failed = compare(os.path.abspath(arguments.weft), arguments.model, arguments.folder, arguments.break_value)
+    except models.NotHere as error:
+        print(f"NOT CHECKED: {error}")
+        sys.exit(NOT_CHECKED)
+    except (weft_tool.WeftError, AssertionError) as error:
+        print(f"{arguments.model}: {error}")
+        sys.exit(1)
+    finally:
+        # Some models are hundreds of megabytes.
+        for name in ("model.onnx", "every_value.onnx", "model.weft", "every_value.weft"):
+            path = os.path.join(arguments.folder, name)
+            if os.path.exists(path) and "WEFT_KEEP" not in os.environ:
+                os.remove(path)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
