@@ -175,5 +175,5 @@ def Graph_ScatterOp : Graph_InferredMovementOp<"scatter"> {
                        DenseI64ArrayAttr:$scatter_indices_batching_dims,
                        DenseI64ArrayAttr:$scatter_dims_to_operand_dims, I64Attr:$index_vector_dim);
   let results = (outs Graph_Tensor:$result);
-  let assemblyFormat = "$kind `,` $operand `,` $scatter_indices `,` $updates attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "`` $kind `,` $operand `,` $scatter_indices `,` $updates attr-dict `:` functional-type(operands, results)";
 }

@@ -111,7 +111,7 @@ def Graph_CompareOp : Graph_ElementwiseOp<"compare"> {
   }];
   let arguments = (ins Graph_ComparisonDirectionAttr:$direction, Graph_Tensor:$lhs, Graph_Tensor:$rhs);
   let results = (outs Graph_BoolTensor:$result);
-  let assemblyFormat = "$direction `,` $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "`` $direction `,` $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
 }
 
 def Graph_SelectOp : Graph_ElementwiseOp<"select"> {

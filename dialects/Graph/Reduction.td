@@ -17,7 +17,7 @@ def Graph_ReduceOp : Graph_ReductionOp<"reduce"> {
   }];
   let arguments = (ins Graph_ReductionKindAttr:$kind, Graph_Tensor:$operand, DenseI64ArrayAttr:$dimensions);
   let results = (outs Graph_Tensor:$result);
-  let assemblyFormat = "$kind `,` $operand `dims` `=` $dimensions attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "`` $kind `,` $operand `dims` `=` $dimensions attr-dict `:` functional-type(operands, results)";
 }
 
 def Graph_ArgReduceOp : Graph_ReductionOp<"arg_reduce"> {
@@ -32,7 +32,7 @@ def Graph_ArgReduceOp : Graph_ReductionOp<"arg_reduce"> {
   let arguments = (ins Graph_ReductionKindAttr:$kind, Graph_Tensor:$operand, I64Attr:$dimension,
                        BoolAttr:$select_last_index, TypeAttr:$index_type);
   let results = (outs Graph_IntegerTensor:$result);
-  let assemblyFormat = "$kind `,` $operand `dim` `=` $dimension `last` `=` $select_last_index `index` `=` $index_type attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "`` $kind `,` $operand `dim` `=` $dimension `last` `=` $select_last_index `index` `=` $index_type attr-dict `:` functional-type(operands, results)";
 }
 
 def Graph_ReduceWindowOp : Graph_ReductionOp<"reduce_window"> {
@@ -50,7 +50,7 @@ def Graph_ReduceWindowOp : Graph_ReductionOp<"reduce_window"> {
                        DenseI64ArrayAttr:$window_dilations, DenseI64ArrayAttr:$padding_low,
                        DenseI64ArrayAttr:$padding_high);
   let results = (outs Graph_Tensor:$result);
-  let assemblyFormat = "$kind `,` $operand attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "`` $kind `,` $operand attr-dict `:` functional-type(operands, results)";
 }
 
 def Graph_CumulativeOp : Graph_ReductionOp<"cumulative"> {
@@ -64,5 +64,5 @@ def Graph_CumulativeOp : Graph_ReductionOp<"cumulative"> {
   let arguments = (ins Graph_ReductionKindAttr:$kind, Graph_Tensor:$operand, I64Attr:$dimension, BoolAttr:$exclusive,
                        BoolAttr:$reverse);
   let results = (outs Graph_Tensor:$result);
-  let assemblyFormat = "$kind `,` $operand `dim` `=` $dimension `exclusive` `=` $exclusive `reverse` `=` $reverse attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "`` $kind `,` $operand `dim` `=` $dimension `exclusive` `=` $exclusive `reverse` `=` $reverse attr-dict `:` functional-type(operands, results)";
 }

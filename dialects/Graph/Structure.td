@@ -14,7 +14,7 @@ def Graph_DimOp : Op<Graph_Dialect, "dim", []> {
     Rules: dim_c1: 0 <= min <= max. dim_c2: a name is declared once.
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$min, I64Attr:$max);
-  let assemblyFormat = "$name `in` `[` $min `,` $max `]` attr-dict";
+  let assemblyFormat = "$name `in` ` ` `[` $min `,` $max `]` attr-dict";
   let hasVerifier = 1;
 }
 
@@ -46,7 +46,7 @@ def Graph_FusionOp : Graph_RegionOp<"fusion"> {
   }];
   let arguments = (ins Graph_FusionKindAttr:$kind, Variadic<Graph_Tensor>:$inputs);
   let results = (outs Variadic<Graph_Tensor>:$results);
-  let assemblyFormat = "$kind `(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";
+  let assemblyFormat = "`` $kind `(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body";
 }
 
 def Graph_LibraryCallOp : Graph_RegionOp<"library_call"> {

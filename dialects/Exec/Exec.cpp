@@ -1,0 +1,65 @@
+//===- Exec.cpp - Registration and verification of the Exec dialect -------------------------------------===//
+
+#include "dialects/Exec/Exec.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include "dialects/Exec/ExecDialect.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialects/Exec/ExecTypes.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/Exec/ExecOps.cpp.inc"
+
+using namespace mlir;
+
+namespace weft::exec {
+
+void ExecDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Exec/ExecOps.cpp.inc"
+      >();
+  registerTypes();
+}
+
+void ExecDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/Exec/ExecTypes.cpp.inc"
+      >();
+}
+
+LogicalResult EntryOp::verify() {
+  size_t count = getSymbols().size();
+  if (getMinimums().size() != count || getMaximums().size() != count)
+    return emitOpError("expected a minimum and a maximum for each of the ") << count << " symbols";
+  for (auto [minimum, maximum] : llvm::zip(getMinimums(), getMaximums()))
+    if (minimum < 0 || maximum < minimum)
+      return emitOpError("expected 0 <= minimum <= maximum, got ") << minimum << " and " << maximum;
+  if (getArena().getNumSymbols() > count || getArena().getNumResults() != 1)
+    return emitOpError("expected the arena's size as one expression of ") << count << " symbols";
+  return success();
+}
+
+LogicalResult ArenaOp::verify() {
+  AffineMap offset = getOffset();
+  if (offset.getNumDims() != 0 || offset.getNumResults() != 1)
+    return emitOpError("expected the offset as one expression of symbols");
+  if (!offset.getResult(0).isMultipleOf(64))
+    return emitOpError("expected an offset that is a multiple of 64 bytes, got ") << getOffsetAttr();
+  return success();
+}
+
+LogicalResult LaunchOp::verify() {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
+  if (!kernel)
+    return emitOpError("expected a kernel named ") << getKernelAttr();
+  Block &body = kernel.getBody().front();
+  if (body.getNumArguments() != getInputs().size() || body.back().getNumOperands() != getOutputs().size())
+    return emitOpError("the kernel takes ")
+           << body.getNumArguments() << " and gives " << body.back().getNumOperands() << " buffers, the launch has "
+           << getInputs().size() << " and " << getOutputs().size();
+  return success();
+}
+
+} // namespace weft::exec
