@@ -117,7 +117,8 @@ enum class BufferKind : uint8_t {
 };
 
 // A contiguous row-major tensor in memory. Arena buffers may overlap (reuse); what a launch may assume of that is in
-// kernel_abi.h. Type and dims are what observers, the check for NaNs, copies and library calls see.
+// kernel_abi.h. A buffer for an input, output, weight or state has its type and as many bytes, but may have other dims
+// (a reshape). Type and dims are what observers, the check for NaNs, copies and library calls see.
 struct Buffer {
   BufferKind kind = BufferKind::Arena;
   uint32_t index = 0;

@@ -1,6 +1,7 @@
 // The element types of tensors, with the numbers and names that artifacts and the C API use.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -41,5 +42,8 @@ bool isFloat(ElementType type);
 std::string_view elementTypeName(ElementType type);
 // The inverse of elementTypeName; Invalid for an unknown name.
 ElementType elementTypeFromName(std::string_view name);
+// Bytes of a contiguous tensor, rounded up for the packed types. False when a dimension is negative, the type is
+// invalid or the number does not fit.
+bool byteCountOf(ElementType type, const int64_t *dims, size_t rank, int64_t &bytes);
 
 } // namespace weft::runtime

@@ -1,0 +1,228 @@
+// Loading: verify, choose a target, load its kernels, find each op's implementation.
+#include "runtime/Executor/LoadedProgram.h"
+
+#include "runtime/Artifact/CpuFeatures.h"
+#include "runtime/Artifact/Expressions.h"
+#include "runtime/Executor/Driver.h"
+#include "runtime/Executor/ExecutionContext.h"
+#include "runtime/Library/OneDnn/OneDnn.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace weft::runtime {
+
+std::string quoted(const std::string &name) { return "\"" + name + "\""; }
+
+std::string quotedList(const std::vector<std::string> &names) {
+  constexpr size_t kShown = 20;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kShown; ++i)
+    text += (i ? ", " : "") + quoted(names[i]);
+  if (names.size() > kShown)
+    text += " and " + std::to_string(names.size() - kShown) + " more";
+  return text;
+}
+
+LoadedProgram::~LoadedProgram() = default;
+
+void LoadedProgram::log(WeftLogLevel level, const std::string &message) const {
+  if (options_.log)
+    options_.log(options_.logUser, level, message.c_str());
+}
+
+StatusOr<std::shared_ptr<LoadedProgram>> LoadedProgram::loadFile(const std::string &path, LoadOptions options) {
+  std::shared_ptr<LoadedProgram> program(new LoadedProgram());
+  program->options_ = std::move(options);
+  auto file = MappedFile::open(path);
+  if (!file.ok())
+    return file.status();
+  program->file_ = std::move(*file);
+  Status status = program->load(program->file_->data(), program->file_->size());
+  if (!status.ok())
+    return status.withContext(path);
+  return program;
+}
+
+StatusOr<std::shared_ptr<LoadedProgram>> LoadedProgram::loadMemory(const void *data, size_t size, LoadOptions options) {
+  std::shared_ptr<LoadedProgram> program(new LoadedProgram());
+  program->options_ = std::move(options);
+  if (reinterpret_cast<uintptr_t>(data) % WEFT_BUFFER_ALIGNMENT != 0) {
+    WEFT_RETURN_IF_ERROR(program->copy_.require(program->options_.allocator, size, "a copy of the artifact"));
+    std::memcpy(program->copy_.data(), data, size);
+    data = program->copy_.data();
+  }
+  WEFT_RETURN_IF_ERROR(program->load(static_cast<const uint8_t *>(data), size));
+  return program;
+}
+
+Status LoadedProgram::selectTargets(std::vector<bool> &fits) const {
+  std::string needs;
+  bool any = false;
+  for (const Target &target : program().targets) {
+    std::vector<std::string> missing;
+    if (target.device == options_.device && target.architecture == hostArchitecture())
+      for (const std::string &feature : target.features)
+        if (!hostHasCpuFeature(feature))
+          missing.push_back(feature);
+    bool fit = target.device == options_.device && target.architecture == hostArchitecture() && missing.empty();
+    fits.push_back(fit);
+    any |= fit;
+    needs += needs.empty() ? "" : "; ";
+    needs += quoted(target.name) + " (" + target.device + ", " + target.architecture;
+    if (!missing.empty()) {
+      needs += ", lacking here:";
+      for (const std::string &feature : missing)
+        needs += " " + feature;
+    }
+    needs += ")";
+  }
+  if (any)
+    return Status();
+  return Status(StatusCode::UnsupportedDevice,
+                "the artifact was compiled for " + (needs.empty() ? std::string("no target at all") : needs) +
+                    "; this machine is " + std::string(hostArchitecture()) + ", " + hostCpuName() +
+                    ". Compile the model for it: weft compile --cpu=native on this machine, or --cpu=x86-64-v3");
+}
+
+Status LoadedProgram::load(const uint8_t *data, size_t size) {
+  if (options_.device != "cpu")
+    return Status(StatusCode::UnsupportedDevice,
+                  "device " + quoted(options_.device) + " is not available in this runtime; it has \"cpu\"");
+  if (!options_.threadPool) {
+    auto pool = ThreadPool::shared();
+    if (!pool.ok())
+      return pool.status();
+    options_.threadPool = *pool;
+  }
+  WEFT_RETURN_IF_ERROR(readArtifact(data, size, artifact_));
+  if (options_.checkWeights)
+    WEFT_RETURN_IF_ERROR(weft::runtime::checkWeights(artifact_));
+  std::vector<bool> fits;
+  WEFT_RETURN_IF_ERROR(selectTargets(fits));
+  kernels_.resize(fits.size());
+  for (const Entry &entry : program().entries) {
+    // One target an entry: the first that fits and has variants of it, the compiler having put the best first.
+    size_t target = fits.size();
+    for (const Variant &variant : entry.variants)
+      if (fits[variant.target])
+        target = std::min<size_t>(target, variant.target);
+    if (target == fits.size())
+      return Status(StatusCode::UnsupportedDevice, "entry " + quoted(entry.name) + " has no variant for this machine");
+    if (targetName_.empty())
+      targetName_ = program().targets[target].name;
+    if (!kernels_[target] && artifact_.kernels[target].size > 0) {
+      auto kernels = KernelLibrary::load(artifact_.kernels[target].data, artifact_.kernels[target].size);
+      if (!kernels.ok())
+        return kernels.status();
+      kernels_[target] = std::move(*kernels);
+    }
+    entries_.emplace_back();
+    entries_.back().entry = &entry;
+    for (const Variant &variant : entry.variants) {
+      if (variant.target != target)
+        continue;
+      entries_.back().variants.push_back(std::make_unique<LoadedVariant>());
+      WEFT_RETURN_IF_ERROR(loadVariant(entry, variant, kernels_[target].get(), *entries_.back().variants.back()));
+    }
+  }
+  return Status();
+}
+
+Status LoadedProgram::loadVariant(const Entry &entry, const Variant &variant, const KernelLibrary *kernels,
+                                  LoadedVariant &loaded) {
+  loaded.entry = &entry;
+  loaded.variant = &variant;
+  for (const Block &block : variant.blocks) {
+    loaded.blockStart.push_back(loaded.ops.size());
+    for (const Op &op : block.ops) {
+      loaded.ops.emplace_back();
+      Status status = loadOp(variant, op, kernels, loaded.ops.back());
+      if (!status.ok())
+        return status.withContext("entry " + quoted(entry.name) + ", op " + quoted(op.name));
+    }
+  }
+  return Status();
+}
+
+Status LoadedProgram::loadOp(const Variant &variant, const Op &op, const KernelLibrary *kernels, LoadedOp &loaded) {
+  loaded.op = &op;
+  for (const std::string &node : op.sourceNodes)
+    loaded.sourceNodes.push_back(node.c_str());
+  auto find = [&](const Launch &launch) {
+    loaded.kernel = kernels ? kernels->find(launch.kernel) : nullptr;
+    loaded.implementation = launch.kernel;
+    return loaded.kernel ? Status()
+                         : Status(StatusCode::DataLoss, "the artifact has no kernel " + quoted(launch.kernel));
+  };
+  if (const auto *launch = std::get_if<Launch>(&op.body)) {
+    loaded.outputs = launch->outputs;
+    return find(*launch);
+  }
+  if (const auto *call = std::get_if<LibraryCall>(&op.body)) {
+    loaded.outputs = {call->output};
+    WEFT_RETURN_IF_ERROR(find(call->alternative));
+    chooseLibrary(variant, *call, loaded);
+    return Status();
+  }
+  if (const auto *copy = std::get_if<Copy>(&op.body))
+    loaded.outputs = {copy->destination};
+  else if (const auto *fill = std::get_if<Fill>(&op.body))
+    loaded.outputs = {fill->destination};
+  return Status();
+}
+
+// Decides at the smallest sizes of the variant, which also packs the weights. At other sizes the decision may turn out
+// otherwise; the executor asks again when it meets them.
+void LoadedProgram::chooseLibrary(const Variant &variant, const LibraryCall &call, LoadedOp &loaded) {
+  if (!options_.useLibraries) {
+    loaded.reason = "libraries are switched off";
+    return;
+  }
+  if (call.library != "onednn") {
+    loaded.reason = "this runtime does not know library " + quoted(call.library);
+    return;
+  }
+  const Buffer &right = variant.buffers[call.right];
+  const void *rightValue = right.kind == BufferKind::Weight ? weights()[right.index].data : nullptr;
+  auto operation = makeOneDnnOperation(call, rightValue, options_.allocator);
+  if (!operation.ok()) {
+    loaded.reason = operation.status().message();
+  } else {
+    std::vector<int64_t> symbols;
+    for (const Symbol &symbol : program().symbols)
+      symbols.push_back(std::max<int64_t>(symbol.minimum, std::min<int64_t>(1, symbol.maximum)));
+    for (const SymbolRange &range : variant.ranges)
+      symbols[range.symbol] = std::max(symbols[range.symbol], range.minimum);
+    LibraryArguments arguments;
+    Status status = evaluateLibraryArguments(variant, call, symbols.data(), arguments);
+    if (status.ok()) {
+      auto plan = (*operation)->plan(arguments.sizes, arguments.operands.data());
+      if (plan.ok()) {
+        loaded.library = std::move(*operation);
+        loaded.implementation = (*plan)->implementation();
+      } else {
+        status = plan.status();
+      }
+    }
+    loaded.reason = status.message();
+  }
+  if (loaded.library)
+    log(WEFT_LOG_DEBUG, "op " + quoted(loaded.op->name) + " runs on " + loaded.implementation);
+  else
+    log(WEFT_LOG_INFO, "op " + quoted(loaded.op->name) + " runs on our kernel " + quoted(call.alternative.kernel) +
+                           " instead of " + call.library + ": " + loaded.reason);
+}
+
+StatusOr<Driver *> LoadedProgram::driver() {
+  std::lock_guard<std::mutex> lock(driverMutex_);
+  if (!driver_) {
+    auto driver = Driver::create();
+    if (!driver.ok())
+      return driver.status();
+    driver_ = std::move(*driver);
+  }
+  return driver_.get();
+}
+
+} // namespace weft::runtime
