@@ -91,10 +91,9 @@ OpFoldResult foldIdentityElement(Operation *op, Attribute rhs) {
     return {};
   Type type = elements.getElementType();
   auto isValue = [&](double value, bool negativeZero = false) {
-    if (isFloatElement(type)) {
-      APFloat element = elements.getSplatValue<APFloat>();
-      return element.isExactlyValue(value) && (!element.isZero() || element.isNegative() == negativeZero);
-    }
+    // isExactlyValue compares bits: it tells -0.0 from 0.0.
+    if (isFloatElement(type))
+      return elements.getSplatValue<APFloat>().isExactlyValue(negativeZero ? -0.0 : value);
     return !isBoolElement(type) && elements.getSplatValue<APInt>() == APInt(type.getIntOrFloatBitWidth(), value);
   };
   bool identity = false;

@@ -1,6 +1,7 @@
 //===- weft-opt.cpp - Runs passes over Weft's IR: the tool of the lit tests ---------------------------===//
 
 #include "dialects/Graph/GraphDialect.h"
+#include "lib/Simplify/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -10,5 +11,6 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<weft::graph::GraphDialect, mlir::func::FuncDialect>();
   mlir::registerTransformsPasses();
+  weft::registerSimplifyPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "weft-opt: runs passes over Weft's IR\n", registry));
 }
