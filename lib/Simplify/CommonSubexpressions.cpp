@@ -1,4 +1,5 @@
-//===- CommonSubexpressions.cpp - Equal values are computed once, with the locations of all ------------------------===//
+//===- CommonSubexpressions.cpp - Equal values are computed once, with the locations of all
+//------------------------===//
 
 #include "dialects/Graph/Graph.h"
 #include "lib/Simplify/Passes.h"
@@ -31,8 +32,7 @@ struct EqualOps : llvm::DenseMapInfo<Operation *> {
   }
 };
 
-using Allocator =
-    llvm::RecyclingAllocator<llvm::BumpPtrAllocator, llvm::ScopedHashTableVal<Operation *, Operation *>>;
+using Allocator = llvm::RecyclingAllocator<llvm::BumpPtrAllocator, llvm::ScopedHashTableVal<Operation *, Operation *>>;
 using KnownOps = llvm::ScopedHashTable<Operation *, Operation *, EqualOps, Allocator>;
 
 class Elimination {
@@ -65,8 +65,7 @@ public:
   }
 };
 
-struct EliminateCommonSubexpressionsPass
-    : impl::EliminateCommonSubexpressionsBase<EliminateCommonSubexpressionsPass> {
+struct EliminateCommonSubexpressionsPass : impl::EliminateCommonSubexpressionsBase<EliminateCommonSubexpressionsPass> {
   void runOnOperation() override {
     KnownOps known;
     KnownOps::ScopeTy scope(known);

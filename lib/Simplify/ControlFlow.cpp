@@ -1,4 +1,5 @@
-//===- ControlFlow.cpp - Branches whose condition is known ----------------------------------------------------------===//
+//===- ControlFlow.cpp - Branches whose condition is known
+//----------------------------------------------------------===//
 
 #include "dialects/Graph/ControlFlow.h"
 #include "lib/Simplify/Patterns.h"

@@ -21,7 +21,8 @@ bool isLossless(Type from, Type to) {
   if (isFloatElement(from))
     // The 8-bit formats differ in having infinities; all wider ones have them.
     return isFloatElement(to) && toBits > 8 &&
-           APFloat::isRepresentableBy(cast<FloatType>(from).getFloatSemantics(), cast<FloatType>(to).getFloatSemantics());
+           APFloat::isRepresentableBy(cast<FloatType>(from).getFloatSemantics(),
+                                      cast<FloatType>(to).getFloatSemantics());
   unsigned valueBits = isUnsignedElement(from) ? fromBits : fromBits - 1;
   if (isFloatElement(to)) {
     const llvm::fltSemantics &semantics = cast<FloatType>(to).getFloatSemantics();
@@ -40,7 +41,8 @@ struct MergeConversions : OpRewritePattern<ConvertOp> {
     auto inner = op.getOperand().getDefiningOp<ConvertOp>();
     if (!inner)
       return failure();
-    Type from = elementType(inner.getOperand()), middle = elementType(inner.getResult()), to = elementType(op.getResult());
+    Type from = elementType(inner.getOperand()), middle = elementType(inner.getResult()),
+         to = elementType(op.getResult());
     bool cutsBits = isIntegerElement(from) && isIntegerElement(middle) && isIntegerElement(to) &&
                     to.getIntOrFloatBitWidth() <= middle.getIntOrFloatBitWidth();
     if (!isLossless(from, middle) && !cutsBits)

@@ -1,4 +1,5 @@
-//===- DeadParameters.cpp - Parameters and symbols that nothing uses are removed -------------------------------------===//
+//===- DeadParameters.cpp - Parameters and symbols that nothing uses are removed
+//-------------------------------------===//
 
 #include "dialects/Graph/Structure.h"
 #include "lib/Simplify/Passes.h"

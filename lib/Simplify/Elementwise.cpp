@@ -211,8 +211,8 @@ struct DivideByPowerOfTwo : OpRewritePattern<DivideOp> {
     APFloat inverse(splat.getSplatValue<APFloat>().getSemantics());
     if (!splat.getSplatValue<APFloat>().getExactInverse(&inverse))
       return failure();
-    Value factor = makeSplat(rewriter, op.getLoc(), tensorType(op.getResult()),
-                             FloatAttr::get(splat.getElementType(), inverse));
+    Value factor =
+        makeSplat(rewriter, op.getLoc(), tensorType(op.getResult()), FloatAttr::get(splat.getElementType(), inverse));
     rewriter.replaceOpWithNewOp<MultiplyOp>(op, op.getLhs(), factor);
     return success();
   }

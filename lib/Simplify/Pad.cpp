@@ -95,23 +95,23 @@ struct ConvolutionOfPad : OpRewritePattern<ConvolutionOp> {
         return failure();
     for (auto [i, dimension] : llvm::enumerate(numbers.getInputSpatialDimensions())) {
       int64_t padLow = pad.getEdgePaddingLow()[dimension], padHigh = pad.getEdgePaddingHigh()[dimension];
-      // Between padded elements a dilated input has holes, which the convolution's own padding has not; they are zeros too, so
-      // that d padded elements are d * dilation positions.
+      // Between padded elements a dilated input has holes, which the convolution's own padding has not; they are zeros
+      // too, so that d padded elements are d * dilation positions.
       if (padLow < 0 || padHigh < 0 || low[i] < 0 || high[i] < 0 || isEmpty(pad.getOperand(), dimension))
         return failure();
       low[i] += padLow * op.getLhsDilation()[i];
       high[i] += padHigh * op.getLhsDilation()[i];
     }
     Location location = rewriter.getFusedLoc({pad.getLoc(), op.getLoc()});
-    rewriter.replaceOp(op, ConvolutionOp::create(rewriter, location, op.getType(), pad.getOperand(), op.getRhs(), numbers,
-                                                 op.getWindowStrides(), low, high, op.getLhsDilation(),
+    rewriter.replaceOp(op, ConvolutionOp::create(rewriter, location, op.getType(), pad.getOperand(), op.getRhs(),
+                                                 numbers, op.getWindowStrides(), low, high, op.getLhsDilation(),
                                                  op.getRhsDilation(), op.getFeatureGroupCount()));
     return success();
   }
 };
 
-/// reduce_window pads with the identity: -inf for the maximum of floats, +inf for the minimum. (A sum's identity is -0.0, which
-/// nobody pads with.)
+/// reduce_window pads with the identity: -inf for the maximum of floats, +inf for the minimum. (A sum's identity is
+/// -0.0, which nobody pads with.)
 struct WindowOfPad : OpRewritePattern<ReduceWindowOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReduceWindowOp op, PatternRewriter &rewriter) const override {

@@ -1,4 +1,5 @@
-//===- VerifySimplified.cpp - What later stages may rely on after Simplify ----------------------------------------------===//
+//===- VerifySimplified.cpp - What later stages may rely on after Simplify
+//----------------------------------------------===//
 
 #include "dialects/Graph/Structure.h"
 #include "lib/Simplify/Passes.h"
@@ -43,8 +44,8 @@ struct VerifySimplifiedPass : impl::VerifySimplifiedBase<VerifySimplifiedPass> {
 
   LogicalResult verifyOp(Operation *op) {
     bool isStructure = isa<func::FuncOp, func::ReturnOp>(op);
-    bool isGraph = op->getName().getDialectNamespace() == GraphDialect::getDialectNamespace() &&
-                   !isa<FusionOp, LibraryCallOp>(op);
+    bool isGraph =
+        op->getName().getDialectNamespace() == GraphDialect::getDialectNamespace() && !isa<FusionOp, LibraryCallOp>(op);
     if (!isStructure && !isGraph)
       return op->emitOpError("simplified_c1: expected an op of the Graph dialect that is legal before fusion, in a "
                              "function that ends with 'func.return'");
@@ -80,7 +81,8 @@ struct VerifySimplifiedPass : impl::VerifySimplifiedBase<VerifySimplifiedPass> {
         return function.emitOpError("simplified_c3: expected argument ") << number << " to be a 'weft.param'";
       if (roles != 1)
         return function.emitOpError("simplified_c3: expected argument ")
-               << number << " to have one of 'weft.input', 'weft.param', 'weft.state' and 'weft.prepared', got " << roles;
+               << number << " to have one of 'weft.input', 'weft.param', 'weft.state' and 'weft.prepared', got "
+               << roles;
       if (isParameter && argument.use_empty())
         return function.emitOpError("simplified_c5: parameter ")
                << function.getArgAttr(number, GraphDialect::kParamName) << " has no use; expected it to be removed";
