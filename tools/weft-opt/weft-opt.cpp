@@ -2,6 +2,7 @@
 
 #include "dialects/Graph/GraphDialect.h"
 #include "lib/Simplify/Passes.h"
+#include "lib/Fusion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -12,5 +13,6 @@ int main(int argc, char **argv) {
   registry.insert<weft::graph::GraphDialect, mlir::func::FuncDialect>();
   mlir::registerTransformsPasses();
   weft::registerSimplifyPasses();
+  weft::fusion::registerFusionPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "weft-opt: runs passes over Weft's IR\n", registry));
 }
