@@ -1,8 +1,8 @@
 //===- weft-opt.cpp - Runs passes over Weft's IR: the tool of the lit tests ---------------------------===//
 
 #include "dialects/Graph/GraphDialect.h"
-#include "lib/Simplify/Passes.h"
 #include "lib/Fusion/Passes.h"
+#include "lib/Simplify/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
