@@ -34,12 +34,14 @@ def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, Symbol]> {
   let summary = "The meaning of one kernel: a region of Graph ops on tensors";
   let description = [{
     Code generation makes one function of the name from the region. `kind` is the fusion kind. After code generation `tiles` is the size of
-    the iteration space, `grain` the fewest tiles worth a thread and `scratch` the bytes of scratch a worker needs, all over the module's symbols.
+    the iteration space, `grain` the fewest tiles worth a thread and `scratch` the bytes of scratch a worker needs, all over the module's symbols, and `function` the
+    name of the function where it is not the kernel's own.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kind, OptionalAttr<AffineMapAttr>:$tiles,
-                       OptionalAttr<I64Attr>:$grain, OptionalAttr<AffineMapAttr>:$scratch);
+                       OptionalAttr<I64Attr>:$grain, OptionalAttr<AffineMapAttr>:$scratch,
+                       OptionalAttr<StrAttr>:$function);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `kind` `=` $kind (`tiles` `=` $tiles^)? (`grain` `=` $grain^)? (`scratch` `=` $scratch^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `kind` `=` $kind (`tiles` `=` $tiles^)? (`grain` `=` $grain^)? (`scratch` `=` $scratch^)? (`function` `=` $function^)? attr-dict-with-keyword $body";
 }
 
 def Exec_EntryOp : Exec_Op<"entry", [IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {

@@ -5,11 +5,9 @@
 
 #include "dialects/Exec/Exec.h"
 #include "dialects/Graph/GraphDialect.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-
-namespace mlir {
-class ModuleOp;
-}
+#include "mlir/Pass/PassManager.h"
 
 namespace weft::schedule {
 
@@ -18,6 +16,13 @@ namespace weft::schedule {
 #include "lib/Schedule/Passes.h.inc"
 
 inline void registerSchedulePasses() { registerWeftSchedulePasses(); }
+
+/// The stage: a fused module whose weights are prepared becomes a program of the Exec dialect.
+inline void buildSchedulePipeline(mlir::OpPassManager &manager) {
+  manager.addPass(createSplitLibraryEpilogues());
+  manager.addPass(createScheduleToExec());
+  manager.addPass(createVerifyExec());
+}
 
 } // namespace weft::schedule
 

@@ -5,10 +5,10 @@
 
 include "mlir/Pass/PassBase.td"
 
-def SplitLibraryEpilogues : Pass<"weft-split-library-epilogues", "::mlir::ModuleOp"> {
+def SplitLibraryEpilogues : Pass<"split-library-epilogues", "::mlir::ModuleOp"> {
   let summary = "Leaves in a library call what the library can do, and makes the rest a kernel of ours";
   let description = [{
-    Precondition: a fused module (weft-verify-fused). The longest prefix of each library call's epilogue that can be a chain of post-ops stays; the ops after it
+    Precondition: a fused module (verify-fused). The longest prefix of each library call's epilogue that can be a chain of post-ops stays; the ops after it
     become a `loop` fusion. A call whose contraction no library can take becomes a `generic` fusion.
 
     ```mlir
@@ -23,10 +23,10 @@ def SplitLibraryEpilogues : Pass<"weft-split-library-epilogues", "::mlir::Module
   let dependentDialects = ["::weft::graph::GraphDialect"];
 }
 
-def ScheduleToExec : Pass<"weft-schedule-to-exec", "::mlir::ModuleOp"> {
+def ScheduleToExec : Pass<"schedule-to-exec", "::mlir::ModuleOp"> {
   let summary = "Turns @main into an exec.entry over buffers, and its fusions into exec.kernel";
   let description = [{
-    Precondition: a fused module without @prepare, after weft-split-library-epilogues. Values become buffers: inputs, outputs, weights, states, and pieces
+    Precondition: a fused module without @prepare, after split-library-epilogues. Values become buffers: inputs, outputs, weights, states, and pieces
     of one arena. Pieces whose lives do not overlap share memory; a top-level reshape is an alias; a value that is returned is written straight into the
     output. Equal fusions share a kernel.
 
@@ -47,10 +47,10 @@ def ScheduleToExec : Pass<"weft-schedule-to-exec", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::exec::ExecDialect", "::weft::graph::GraphDialect"];
 }
 
-def VerifyExec : Pass<"weft-verify-exec", "::mlir::ModuleOp"> {
+def VerifyExec : Pass<"verify-exec", "::mlir::ModuleOp"> {
   let summary = "Checks that the module is a scheduled program";
   let description = [{
-    Precondition: weft-schedule-to-exec ran. Legal after Schedule: exec.entry and exec.kernel in the module; in an entry only Exec ops; in a kernel only
+    Precondition: schedule-to-exec ran. Legal after Schedule: exec.entry and exec.kernel in the module; in an entry only Exec ops; in a kernel only
     Graph ops. Pieces of the arena that are in use at the same time must not overlap where their offsets are constants.
   }];
 }

@@ -359,7 +359,7 @@ private:
 
   void emitLibraryCall(LibraryCallOp call) {
     std::optional<LibraryPlan> plan = planLibraryCall(call);
-    assert(plan && "weft-split-library-epilogues leaves only calls that a library takes");
+    assert(plan && "split-library-epilogues leaves only calls that a library takes");
     auto bufferOfArgument = [&](Value argument) {
       return bufferFor(call.getInputs()[cast<BlockArgument>(argument).getArgNumber()]);
     };
@@ -429,7 +429,8 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(kernelInsertion);
     auto kernel = exec::KernelOp::create(builder, location, builder.getStringAttr(name), builder.getStringAttr(kind),
-                                         AffineMapAttr(), IntegerAttr(), AffineMapAttr());
+                                         AffineMapAttr(), IntegerAttr(), AffineMapAttr(),
+                                         StringAttr());
     IRMapping mapping;
     body.cloneInto(&kernel.getBody(), mapping);
     return kernel;

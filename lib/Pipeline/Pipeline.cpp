@@ -1,0 +1,234 @@
+//===- Pipeline.cpp - The order of the stages, and the compiler as one call ----------------------------------===//
+
+#include "lib/Pipeline/Pipeline.h"
+#include "dialects/Exec/Exec.h"
+#include "dialects/Graph/GraphDialect.h"
+#include "lib/Codegen/Cpu/CpuCodegen.h"
+#include "lib/Fusion/Passes.h"
+#include "lib/Interpreter/Interpreter.h"
+#include "lib/Layout/Passes.h"
+#include "lib/Schedule/Passes.h"
+#include "lib/Simplify/Passes.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include <chrono>
+
+using namespace mlir;
+
+namespace weft {
+
+static constexpr llvm::StringLiteral kStageNames[] = {"import", "simplified", "layout",  "fused",
+                                                      "exec",   "llvm",       "artifact"};
+
+StringRef stageName(Stage stage) { return kStageNames[static_cast<int>(stage)]; }
+
+std::optional<Stage> stageFromName(StringRef name) {
+  for (auto [index, known] : llvm::enumerate(kStageNames))
+    if (name == known)
+      return static_cast<Stage>(index);
+  return std::nullopt;
+}
+
+void loadCompilerDialects(MLIRContext &context) {
+  context.loadDialect<graph::GraphDialect, exec::ExecDialect, func::FuncDialect>();
+}
+
+namespace {
+
+/// One compilation: what the stages share.
+class Compilation {
+public:
+  Compilation(ModuleOp module, WeightStore weights, const CompileOptions &options) : module(module), options(options) {
+    result.weights = std::move(weights);
+  }
+
+  FailureOr<CompiledModel> run() {
+    // Each stage ends with a verifier that says what is legal after it; then it is timed, dumped and shown.
+    if (failed(runStage(Stage::Import, [&] { return success(); })))
+      return failure();
+
+    // Meaning and shapes stay as they are; the graph becomes canonical.
+    if (failed(runStage(Stage::Simplified, [&] { return runPasses(buildSimplifyPipeline); })))
+      return failure();
+
+    // For inference: batch norms disappear into weights, convolutions become channels-last, and what depends on frozen
+    // parameters alone moves to @prepare.
+    if (failed(runStage(Stage::Layout, [&] { return runPasses(buildLayoutPipeline); })))
+      return failure();
+
+    // Every op now belongs to one kernel or one library call.
+    if (failed(runStage(Stage::Fused, [&] {
+          return runPasses(
+              [&](OpPassManager &manager) { fusion::buildFusionPipeline(manager, "cpu", options.fusionReport); });
+        })))
+      return failure();
+
+    // The work on parameters is done here, once; values become buffers, and the order is fixed.
+    if (failed(runStage(Stage::Exec, [&] {
+          if (failed(prepareWeights()))
+            return failure();
+          if (!options.kernelObserver)
+            return runPasses(schedule::buildSchedulePipeline);
+          if (failed(
+                  runPasses([](OpPassManager &manager) { manager.addPass(schedule::createSplitLibraryEpilogues()); })))
+            return failure();
+          options.kernelObserver(module, result.weights);
+          return runPasses(schedule::buildSchedulePipeline);
+        })))
+      return failure();
+
+    // A function a kernel.
+    if (failed(runStage(Stage::Llvm, [&] { return generateKernels(); })))
+      return failure();
+
+    if (failed(runStage(Stage::Artifact, [&] { return emitArtifact(); })))
+      return failure();
+    return std::move(result);
+  }
+
+private:
+  LogicalResult runStage(Stage stage, llvm::function_ref<LogicalResult()> body) {
+    if (options.stopAfter < stage)
+      return success();
+    auto start = std::chrono::steady_clock::now();
+    if (failed(body()))
+      return failure();
+    std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    result.times.push_back({stageName(stage).str(), seconds.count()});
+    if (stage <= Stage::Exec && options.observer)
+      options.observer(stage, module);
+    return options.dumpDirectory.empty() ? success() : dump(stage);
+  }
+
+  LogicalResult runPasses(llvm::function_ref<void(OpPassManager &)> build) {
+    PassManager manager(module.getContext());
+    build(manager);
+    return manager.run(module);
+  }
+
+  /// Runs @prepare on the parameters and replaces it by its results.
+  LogicalResult prepareWeights() {
+    auto main = module.lookupSymbol<func::FuncOp>(graph::GraphDialect::kMainName);
+    auto prepare = module.lookupSymbol<func::FuncOp>(graph::GraphDialect::kPrepareName);
+    if (!prepare)
+      return success();
+    FailureOr<SmallVector<graph::TensorValue>> values = evaluatePrepare(module, result.weights);
+    if (failed(values))
+      return failure();
+    llvm::StringSet<> stillUsed;
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      if (auto name = main.getArgAttrOfType<StringAttr>(i, graph::GraphDialect::kParamName))
+        stillUsed.insert(name.getValue());
+    // What only @prepare took is not needed any more.
+    for (unsigned i = 0; i < prepare.getNumArguments(); ++i)
+      if (auto name = prepare.getArgAttrOfType<StringAttr>(i, graph::GraphDialect::kParamName))
+        if (!stillUsed.contains(name.getValue()))
+          result.weights.erase(name.getValue());
+    for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+      auto index = main.getArgAttrOfType<IntegerAttr>(i, graph::GraphDialect::kPreparedIndex);
+      if (!index)
+        continue;
+      std::string name =
+          result.weights.addUnique("prepared." + std::to_string(index.getInt()), (*values)[index.getInt()]);
+      main.removeArgAttr(i, graph::GraphDialect::kPreparedIndex);
+      main.setArgAttr(i, graph::GraphDialect::kParamName, StringAttr::get(module.getContext(), name));
+    }
+    prepare.erase();
+    return success();
+  }
+
+  LogicalResult generateKernels() {
+    SmallVector<std::string> symbols;
+    auto entries = module.getOps<exec::EntryOp>();
+    if (!entries.empty())
+      for (Attribute name : (*entries.begin()).getSymbols())
+        symbols.push_back(cast<StringAttr>(name).str());
+    codegen::CpuOptions cpuOptions;
+    cpuOptions.cpu = options.cpu;
+    cpuOptions.numerics = options.numerics == "fast" ? codegen::Numerics::fast : codegen::Numerics::strict;
+    cpuOptions.symbols.assign(symbols.begin(), symbols.end());
+    if (options.stopAfter == Stage::Llvm || !options.dumpDirectory.empty())
+      cpuOptions.dumpLlvm = [&](StringRef, StringRef text) { result.llvmText += text; };
+    codegen::CpuCodegen codegen(*module.getContext(), cpuOptions);
+    if (failed(codegen.checkTarget(module.getLoc())))
+      return failure();
+    auto mapOf = [&](const graph::Dim &dim) {
+      SmallVector<AffineExpr> replacements;
+      for (StringAttr name : dim.getSymbols())
+        replacements.push_back(
+            getAffineSymbolExpr(llvm::find(symbols, name.getValue()) - symbols.begin(), module.getContext()));
+      return AffineMap::get(0, symbols.size(), dim.getExpression().replaceSymbols(replacements));
+    };
+    for (auto kernel : module.getOps<exec::KernelOp>()) {
+      std::optional<graph::FusionKind> kind = graph::symbolizeFusionKind(kernel.getKind());
+      if (!kind)
+        return kernel.emitOpError("unknown kind ") << kernel.getKind();
+      FailureOr<codegen::KernelInfo> info = codegen.addKernel(kernel.getSymName(), *kind, kernel.getBody());
+      if (failed(info))
+        return failure();
+      kernel.setTiles(mapOf(info->tiles));
+      kernel.setGrain(info->grain);
+      kernel.setScratch(mapOf(info->scratchBytes));
+      // Regions that are alike share the function of the first.
+      if (info->name != kernel.getSymName())
+        kernel.setFunction(info->name);
+    }
+    FailureOr<std::vector<uint8_t>> object = codegen.link();
+    if (failed(object))
+      return failure();
+    target.name = options.cpu;
+    target.features = codegen.requiredFeatures();
+    target.kernels = std::move(*object);
+    return success();
+  }
+
+  LogicalResult emitArtifact() {
+    emit::EmitOptions emitOptions;
+    emitOptions.modelName = options.modelName;
+    emitOptions.numerics = options.numerics;
+    emitOptions.target = std::move(target);
+    FailureOr<emit::EmittedProgram> emitted = emit::emitProgram(module, result.weights, emitOptions);
+    if (failed(emitted))
+      return failure();
+    result.emitted = std::move(*emitted);
+    return success();
+  }
+
+  LogicalResult dump(Stage stage) {
+    if (stage == Stage::Artifact)
+      return success();
+    std::string name =
+        llvm::formatv("{0:D2}-{1}{2}.{3}", static_cast<int>(stage) + 1, stage == Stage::Import ? "" : "after-",
+                      stageName(stage), stage == Stage::Llvm ? "ll" : "mlir");
+    llvm::SmallString<128> path(options.dumpDirectory);
+    std::error_code error = llvm::sys::fs::create_directories(path);
+    llvm::sys::path::append(path, name);
+    if (!error) {
+      llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_Text);
+      if (!error) {
+        if (stage == Stage::Llvm)
+          file.os() << result.llvmText;
+        else
+          module.print(file.os(), OpPrintingFlags().elideLargeElementsAttrs(4096));
+        file.keep();
+      }
+    }
+    if (error)
+      return emitError(module.getLoc()) << "cannot write " << path.str() << ": " << error.message();
+    return success();
+  }
+
+  ModuleOp module;
+  const CompileOptions &options;
+  CompiledModel result;
+  runtime::Target target;
+};
+
+} // namespace
+
+FailureOr<CompiledModel> compile(ModuleOp module, WeightStore weights, const CompileOptions &options) {
+  return Compilation(module, std::move(weights), options).run();
+}
+
+} // namespace weft

@@ -1,0 +1,72 @@
+//===- Commands.h - The commands of the weft tool -------------------------------------------------------------===//
+
+#ifndef WEFT_TOOLS_WEFT_COMMANDS_H
+#define WEFT_TOOLS_WEFT_COMMANDS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft::tool {
+
+/// How a model is read and compiled: shared by all commands that take one.
+struct ModelOptions {
+  std::string model;               // .onnx, .mlir (Graph dialect) or, for run, .weft
+  std::vector<std::string> shapes; // "x=1x3x224x224", "batch=8", "batch=1..64"
+  std::string target = "cpu";
+  std::string cpu = "native";
+  std::string numerics = "strict";
+  std::string dumpDirectory;
+  std::string reproducer; // a folder for what is needed to see a failure again
+  bool timePasses = false;
+};
+
+/// Where the values of inputs come from and those of outputs go.
+struct DataOptions {
+  std::vector<std::string> inputs;  // "name=file.npy" or "name=file.pb"
+  std::string inputsArchive;        // .npz
+  std::vector<std::string> outputs; // "name=file.npy"
+  std::string outputsArchive;       // .npz
+  bool randomInputs = false;
+  uint64_t seed = 0;
+};
+
+struct CompileCommand {
+  ModelOptions model;
+  std::string output;
+  std::string emit = "artifact";
+};
+
+struct RunCommand {
+  ModelOptions model;
+  DataOptions data;
+  std::string device = "cpu";
+  std::string entry;
+  int threads = 0;
+  int repeat = 1;
+  bool profile = false, checkNans = false, check = false, noLibraries = false;
+};
+
+struct ExplainCommand {
+  ModelOptions model;
+  bool json = false;
+};
+
+struct VerifyCommand {
+  ModelOptions model;
+  DataOptions data;
+  int threads = 0;
+  double tolerance = 1e-4;
+  bool noLibraries = false;
+};
+
+/// Each returns the exit status: 0, or 1 after an error that has been printed.
+int runCompile(const CompileCommand &command);
+int runRun(const RunCommand &command);
+int runExplain(const ExplainCommand &command);
+int runVerify(const VerifyCommand &command);
+int runDoctor();
+
+} // namespace weft::tool
+
+#endif

@@ -1,0 +1,220 @@
+//===- VerifyCommand.cpp - weft verify
+//------------------------------------------------------------------------------===//
+
+#include "dialects/Graph/Structure.h"
+#include "lib/Interpreter/Interpreter.h"
+#include "tools/weft/Commands.h"
+#include "tools/weft/Diagnostics.h"
+#include "tools/weft/ModelInput.h"
+#include "tools/weft/ProgramRun.h"
+#include "llvm/Support/Format.h"
+#include <cmath>
+
+using namespace mlir;
+using weft::graph::TensorValue;
+
+namespace weft::tool {
+
+namespace {
+
+/// How far two values are apart: the largest difference relative to the largest magnitude of the expected one. Infinite
+/// where type or shape differ, or where one has a NaN or infinity and the other has not.
+double distance(const TensorValue &value, const TensorValue &expected) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  if (value.getElementType() != expected.getElementType() || value.getShape() != expected.getShape())
+    return kInfinite;
+  if (!graph::isFloatElement(expected.getElementType())) {
+    for (int64_t i = 0; i < expected.getElementCount(); ++i)
+      if (value.getInteger(i) != expected.getInteger(i))
+        return kInfinite;
+    return 0;
+  }
+  double difference = 0, magnitude = 0;
+  for (int64_t i = 0; i < expected.getElementCount(); ++i) {
+    double a = value.getFloat(i), b = expected.getFloat(i);
+    if (std::isfinite(a) && std::isfinite(b)) {
+      difference = std::max(difference, std::abs(a - b));
+      magnitude = std::max(magnitude, std::abs(b));
+    } else if (!(a == b || (std::isnan(a) && std::isnan(b)))) {
+      return kInfinite;
+    }
+  }
+  return difference == 0 ? 0 : difference / std::max(magnitude, 1e-30);
+}
+
+std::string nodesOf(Location location) {
+  std::string text;
+  location->walk([&](Location inner) {
+    if (auto name = dyn_cast<NameLoc>(inner))
+      text += (text.empty() ? "" : ", ") + name.getName().str();
+    return WalkResult::advance();
+  });
+  return text.empty() ? "?" : text;
+}
+
+/// The program after one stage.
+struct Snapshot {
+  Stage stage;
+  OwningOpRef<ModuleOp> module;
+};
+
+/// What a kernel gave by the interpreter, in the order of execution.
+struct KernelValue {
+  std::string nodes;
+  SmallVector<TensorValue, 2> results;
+};
+
+struct Comparison {
+  ArrayRef<KernelValue> expected;
+  MLIRContext *context;
+  double tolerance;
+  size_t next = 0;
+  int64_t compared = 0;
+  double worst = 0;
+  std::string worstNodes;
+  std::string firstDifference; // the op and how far it is off
+};
+
+void compareOp(void *user, const WeftObservation *observation) {
+  auto &comparison = *static_cast<Comparison *>(user);
+  // Copies and control flow of the runtime are no kernels.
+  if (StringRef(observation->name) == "copy" || StringRef(observation->name) == "if" ||
+      StringRef(observation->name) == "while")
+    return;
+  if (comparison.next >= comparison.expected.size()) {
+    if (comparison.firstDifference.empty())
+      comparison.firstDifference = "the compiled program runs more kernels than the interpreter";
+    return;
+  }
+  const KernelValue &expected = comparison.expected[comparison.next++];
+  for (int32_t i = 0; i < observation->output_count; ++i) {
+    double off = static_cast<size_t>(i) < expected.results.size()
+                     ? distance(copyOf(observation->outputs[i], comparison.context), expected.results[i])
+                     : std::numeric_limits<double>::infinity();
+    ++comparison.compared;
+    if (off > comparison.worst) {
+      comparison.worst = off;
+      comparison.worstNodes = expected.nodes;
+    }
+    if (!(off <= comparison.tolerance) && comparison.firstDifference.empty())
+      comparison.firstDifference =
+          llvm::formatv("kernel {0}, result {1}, of {2}: off by {3}", observation->name, i, expected.nodes, off);
+  }
+}
+
+/// Runs @main of a module by the interpreter.
+FailureOr<SmallVector<TensorValue>> interpret(ModuleOp module, const WeightStore &weights, ArrayRef<NamedTensor> inputs,
+                                              Interpreter::Observer observer = nullptr) {
+  SmallVector<TensorValue> arguments;
+  for (const NamedTensor &input : inputs)
+    arguments.push_back(input.value);
+  return Interpreter(module, weights).run(graph::GraphDialect::kMainName, arguments, observer);
+}
+
+/// The first result that differs, or -1.
+int64_t firstDifference(ArrayRef<TensorValue> values, ArrayRef<TensorValue> expected, double tolerance, double &off) {
+  for (size_t i = 0; i < expected.size(); ++i) {
+    off = distance(values[i], expected[i]);
+    if (!(off <= tolerance))
+      return static_cast<int64_t>(i);
+  }
+  return -1;
+}
+
+} // namespace
+
+int runVerify(const VerifyCommand &command) {
+  MLIRContext context;
+  DiagnosticPrinter printer(context);
+  loadCompilerDialects(context);
+  Model model = readModel(command.model, context);
+  if (!model.module)
+    return 1;
+
+  // Compile, keeping the program after each stage.
+  std::vector<Snapshot> snapshots;
+  OwningOpRef<ModuleOp> kernels;
+  WeightStore kernelWeights, modelWeights = model.weights;
+  CompileOptions options = compileOptionsOf(command.model);
+  options.observer = [&](Stage stage, ModuleOp module) {
+    if (stage != Stage::Exec)
+      snapshots.push_back({stage, module.clone()});
+  };
+  options.kernelObserver = [&](ModuleOp module, const WeightStore &weights) {
+    kernels = module.clone();
+    kernelWeights = weights;
+  };
+  FailureOr<CompiledModel> compiled = compile(*model.module, std::move(model.weights), options);
+  if (mlir::failed(compiled)) {
+    writeReproducer(command.model, "verify");
+    return 1;
+  }
+  const runtime::Program &program = compiled->emitted.program;
+  DataOptions data = command.data;
+  data.randomInputs = true;
+  FailureOr<std::vector<NamedTensor>> inputs =
+      gatherInputs(data, command.model.shapes, program, program.entries.front(), &context, /*defaultSize=*/2);
+  if (mlir::failed(inputs))
+    return 1;
+
+  // The stages against the imported program, by the interpreter.
+  FailureOr<SmallVector<TensorValue>> reference = interpret(*snapshots.front().module, modelWeights, *inputs);
+  if (mlir::failed(reference))
+    return 1;
+  auto report = [&](const llvm::Twine &text) {
+    writeReproducer(command.model, "verify");
+    return fail("verify: " + text);
+  };
+  for (const Snapshot &snapshot : ArrayRef<Snapshot>(snapshots).drop_front()) {
+    FailureOr<SmallVector<TensorValue>> values = interpret(*snapshot.module, modelWeights, *inputs);
+    if (mlir::failed(values))
+      return report("stage " + stageName(snapshot.stage) + " made a program that the interpreter cannot run");
+    double off = 0;
+    if (int64_t index = firstDifference(*values, *reference, command.tolerance, off); index >= 0)
+      return report("stage " + stageName(snapshot.stage) + " changed output " +
+                    program.entries.front().outputs[index].name + llvm::formatv(": off by {0}", off).str());
+  }
+
+  // Every kernel against the interpreter.
+  std::vector<KernelValue> expected;
+  FailureOr<SmallVector<TensorValue>> last =
+      interpret(*kernels, kernelWeights, *inputs, [&](Operation *op, ArrayRef<TensorValue> results) {
+        if (isa<graph::FusionOp, graph::LibraryCallOp>(op))
+          expected.push_back({nodesOf(op->getLoc()), SmallVector<TensorValue, 2>(results)});
+      });
+  if (mlir::failed(last))
+    return report("the scheduled program cannot be run by the interpreter");
+  runtime::StatusOr<std::vector<uint8_t>> artifact = runtime::serializeArtifact(program, compiled->emitted.weights);
+  if (!artifact.ok())
+    return fail(artifact.status().message());
+  ProgramRun run;
+  RunOptions runOptions;
+  runOptions.threads = command.threads;
+  runOptions.useLibraries = !command.noLibraries;
+  runOptions.seed = command.data.seed;
+  if (!run.load(artifact->data(), artifact->size(), runOptions) || !run.bind(*inputs))
+    return 1;
+  Comparison comparison{expected, &context, command.tolerance};
+  if (failed(weft_run_set_observer(run.get(), compareOp, &comparison)) || failed(weft_run_execute(run.get())))
+    return 1;
+  if (!comparison.firstDifference.empty())
+    return report("code generation: " + comparison.firstDifference);
+  if (comparison.next != expected.size())
+    return report("the compiled program runs " + std::to_string(comparison.next) + " kernels, the interpreter " +
+                  std::to_string(expected.size()));
+  for (auto [index, port] : llvm::enumerate(program.entries.front().outputs)) {
+    WeftTensorView view;
+    if (failed(weft_run_output(run.get(), port.name.c_str(), &view)))
+      return 1;
+    double off = distance(copyOf(view, &context), (*reference)[index]);
+    if (!(off <= command.tolerance))
+      return report("output " + port.name + llvm::formatv(": off by {0}", off).str());
+  }
+  llvm::outs() << "verified: " << snapshots.size() - 1 << " stages, " << expected.size() << " kernels, "
+               << comparison.compared << " values, " << program.entries.front().outputs.size()
+               << " outputs; largest difference " << llvm::format("%.2e", comparison.worst)
+               << (comparison.worstNodes.empty() ? "" : " at " + comparison.worstNodes) << "\n";
+  return 0;
+}
+
+} // namespace weft::tool
