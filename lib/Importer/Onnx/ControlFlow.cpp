@@ -1,0 +1,455 @@
+//===- ControlFlow.cpp - ONNX's If, Loop and Scan ------------------------------------------------===//
+
+#include "lib/Importer/Onnx/GraphImporter.h"
+#include "lib/Importer/Onnx/Handlers.h"
+#include "lib/Importer/Onnx/Loops.h"
+#include "lib/Importer/Onnx/Node.h"
+#include "lib/Support/Onnx/onnx.pb.h"
+
+using namespace mlir;
+using namespace weft::graph;
+
+namespace weft::importer {
+
+//===----------------------------------------------------------------------===//
+// Builders
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+constexpr int64_t kMostUnrolledRows = 4, kMostUnrolledTrips = 16, kMostForcedTrips = 256;
+
+/// Fills a region with one block that takes `types` and yields what `body` gives.
+FailureOr<SmallVector<Type>> fillRegion(Builder &b, Region &region, TypeRange types, RegionBody body) {
+  OpBuilder::InsertionGuard guard(b.ops);
+  Block &block = region.emplaceBlock();
+  SmallVector<Value> arguments;
+  for (Type type : types)
+    arguments.push_back(block.addArgument(type, b.location));
+  b.ops.setInsertionPointToStart(&block);
+  FailureOr<SmallVector<Value>> results = body(arguments);
+  if (failed(results) || llvm::is_contained(*results, Value()))
+    return failure();
+  YieldOp::create(b.ops, b.location, *results);
+  return SmallVector<Type>(ValueRange(*results).getTypes());
+}
+
+/// The known elements of what lies in a region must go before its operations do.
+void forgetRegion(Builder &b, Region &region) {
+  region.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      b.facts.elements.forget(result);
+    for (Region &inner : op->getRegions())
+      for (BlockArgument argument : inner.getArguments())
+        b.facts.elements.forget(argument);
+  });
+  for (BlockArgument argument : region.getArguments())
+    b.facts.elements.forget(argument);
+}
+
+SmallVector<Value> resultsOf(Operation *op) { return llvm::to_vector_of<Value>(op->getResults()); }
+
+} // namespace
+
+FailureOr<SmallVector<Value>> buildWhile(Builder &b, ArrayRef<Value> initial, RegionBody condition, RegionBody body,
+                                         bool *typesDiffer) {
+  if (llvm::is_contained(initial, Value()))
+    return failure();
+  auto conditionRegion = std::make_unique<Region>(), bodyRegion = std::make_unique<Region>();
+  TypeRange types = ValueRange(initial).getTypes();
+  SmallVector<Type> carried(types);
+  FailureOr<SmallVector<Type>> tested = fillRegion(b, *conditionRegion, carried, condition);
+  FailureOr<SmallVector<Type>> next =
+      succeeded(tested) ? fillRegion(b, *bodyRegion, carried, body) : FailureOr<SmallVector<Type>>();
+  bool same = succeeded(next) && *next == carried;
+  if (!same) {
+    forgetRegion(b, *conditionRegion);
+    forgetRegion(b, *bodyRegion);
+    if (succeeded(next) && typesDiffer)
+      *typesDiffer = true;
+    else if (succeeded(next))
+      b.error() << "a value that the loop carries changes its type: from (" << TypeRange(carried) << ") to ("
+                << TypeRange(*next) << "); only loops whose values keep their shapes can be compiled";
+    return failure();
+  }
+  OperationState state(b.location, WhileOp::getOperationName());
+  state.addOperands(initial);
+  state.addTypes(carried);
+  state.addRegion(std::move(conditionRegion));
+  state.addRegion(std::move(bodyRegion));
+  return resultsOf(b.ops.create(state));
+}
+
+FailureOr<SmallVector<Value>> buildCounted(Builder &b, const Dim &trips, ArrayRef<Value> initial, RegionBody body) {
+  if (trips.isConstant() && trips.getConstant() <= kMostUnrolledRows) {
+    SmallVector<Value> values(initial);
+    for (int64_t i = 0; i < trips.getConstant(); ++i) {
+      SmallVector<Value> arguments{b.integerScalar(b.i64(), i)};
+      llvm::append_range(arguments, values);
+      FailureOr<SmallVector<Value>> next = body(arguments);
+      if (failed(next))
+        return failure();
+      values = *next;
+    }
+    return values;
+  }
+  Value limit = b.sizeValue(trips, b.i64());
+  if (!limit)
+    return failure();
+  SmallVector<Value> carried{b.integerScalar(b.i64(), 0)};
+  llvm::append_range(carried, initial);
+  FailureOr<SmallVector<Value>> results = buildWhile(
+      b, carried,
+      [&](ArrayRef<Value> arguments) -> FailureOr<SmallVector<Value>> {
+        return SmallVector<Value>{b.compare(ComparisonDirection::LT, arguments[0], limit)};
+      },
+      [&](ArrayRef<Value> arguments) -> FailureOr<SmallVector<Value>> {
+        FailureOr<SmallVector<Value>> next = body(arguments);
+        if (failed(next))
+          return failure();
+        next->insert(next->begin(), b.add(arguments[0], b.integerScalar(b.i64(), 1)));
+        return next;
+      });
+  if (succeeded(results))
+    results->erase(results->begin());
+  return results;
+}
+
+Value readRow(Builder &b, Value x, Value index, int64_t dimension) {
+  if (!x)
+    return {};
+  SmallVector<Value> starts(b.rank(x), b.integerScalar(b.i64(), 0));
+  starts[dimension] = index;
+  SmallVector<Dim> box = b.dims(x);
+  box[dimension] = b.size(1);
+  return b.dropDims(b.dynamicSlice(x, starts, box), dimension);
+}
+
+Value writeRow(Builder &b, Value x, Value row, Value index, int64_t dimension) {
+  if (!x)
+    return {};
+  SmallVector<Value> starts(b.rank(x), b.integerScalar(b.i64(), 0));
+  starts[dimension] = index;
+  return b.dynamicUpdateSlice(x, b.expandDims(row, dimension), starts);
+}
+
+//===----------------------------------------------------------------------===//
+// If
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The only element of a truth value that is known at import.
+std::optional<bool> knownCondition(Builder &b, Value value) {
+  if (!value)
+    return std::nullopt;
+  if (std::optional<TensorValue> contents = b.contents(value); contents && contents->getElementCount() == 1)
+    return contents->getInteger(0) != 0;
+  const KnownElements::Elements *elements = b.facts.elements.get(value);
+  if (elements && elements->size() == 1 && (*elements)[0].isConstant())
+    return (*elements)[0].getConstant() != 0;
+  return std::nullopt;
+}
+
+/// A condition as a scalar.
+Value scalarCondition(Node &node, Value condition) {
+  Builder &b = node.b;
+  if (!b.isBool(condition) || getElementCount(condition.getType()) != b.size(1)) {
+    node.error() << "expected one truth value as the condition, got " << condition.getType();
+    return {};
+  }
+  return b.reshape(condition, {});
+}
+
+LogicalResult setOutputs(Node &node, ArrayRef<Value> values) {
+  for (auto [i, value] : llvm::enumerate(values))
+    if (failed(node.output(i, value)))
+      return failure();
+  return success();
+}
+
+LogicalResult importIf(Node &node) {
+  Builder &b = node.b;
+  const onnx::GraphProto *thenGraph = node.graph("then_branch"), *elseGraph = node.graph("else_branch");
+  if (!thenGraph || !elseGraph)
+    return failure();
+  Value condition = scalarCondition(node, node.input(0));
+  if (!condition)
+    return failure();
+  if (std::optional<bool> known = knownCondition(b, condition)) {
+    FailureOr<SmallVector<Value>> results =
+        node.importer.importSubgraph(*known ? *thenGraph : *elseGraph, node.scope, {});
+    return succeeded(results) ? setOutputs(node, *results) : failure();
+  }
+  auto thenRegion = std::make_unique<Region>(), elseRegion = std::make_unique<Region>();
+  auto fill = [&](Region &region, const onnx::GraphProto &graph) {
+    return fillRegion(b, region, {},
+                      [&](ArrayRef<Value>) { return node.importer.importSubgraph(graph, node.scope, {}); });
+  };
+  FailureOr<SmallVector<Type>> thenTypes = fill(*thenRegion, *thenGraph);
+  FailureOr<SmallVector<Type>> elseTypes =
+      succeeded(thenTypes) ? fill(*elseRegion, *elseGraph) : FailureOr<SmallVector<Type>>();
+  bool same = succeeded(elseTypes) && *thenTypes == *elseTypes;
+  if (!same) {
+    forgetRegion(b, *thenRegion);
+    forgetRegion(b, *elseRegion);
+    if (succeeded(elseTypes))
+      node.error() << "the branches give values of different types, (" << TypeRange(*thenTypes) << ") and ("
+                   << TypeRange(*elseTypes) << "), and the condition is not known at compile time; a shape given for "
+                   << "the inputs may decide it";
+    return failure();
+  }
+  OperationState state(b.location, IfOp::getOperationName());
+  state.addOperands(condition);
+  state.addTypes(*thenTypes);
+  state.addRegion(std::move(thenRegion));
+  state.addRegion(std::move(elseRegion));
+  return setOutputs(node, resultsOf(b.ops.create(state)));
+}
+
+//===----------------------------------------------------------------------===//
+// Loop
+//===----------------------------------------------------------------------===//
+
+LogicalResult importLoop(Node &node) {
+  Builder &b = node.b;
+  const onnx::GraphProto *body = node.graph("body");
+  if (!body)
+    return failure();
+  int64_t carriedCount = std::max<int64_t>(0, node.inputCount() - 2);
+  int64_t scanCount = static_cast<int64_t>(body->output_size()) - 1 - carriedCount;
+  if (scanCount < 0 || body->input_size() != carriedCount + 2)
+    return node.fail("expected a body with 2 inputs more than the loop carries values, and at least 1 output more");
+  SmallVector<Value> carried(ArrayRef(node.allInputs()).drop_front(std::min<int64_t>(2, node.inputCount())));
+  if (llvm::is_contained(carried, Value()))
+    return node.fail("a carried value is absent");
+  Value condition = node.has(1) ? scalarCondition(node, node.input(1)) : b.constant([&] {
+    TensorValue yes(b.i1(), {});
+    yes.setInteger(0, 1);
+    return yes;
+  }());
+  if (!condition)
+    return failure();
+  std::optional<Dim> trips;
+  Value limit;
+  if (node.has(0)) {
+    if (!b.element(node.input(0)).isSignlessInteger(64) || getElementCount(node.input(0).getType()) != b.size(1))
+      return node.fail("expected one int64 as the trip count");
+    limit = b.reshape(node.input(0), {});
+    if (const KnownElements::Elements *known = b.facts.elements.get(limit))
+      trips = (*known)[0];
+    if (trips && trips->isConstant() && trips->getConstant() < 0)
+      trips = b.size(0);
+  }
+  auto bodyAt = [&](Value index, Value test, ArrayRef<Value> values) {
+    SmallVector<Value> arguments{index, test};
+    llvm::append_range(arguments, values);
+    return node.importer.importSubgraph(*body, node.scope, arguments);
+  };
+  // Unrolled where the trips are few and known, or where the values change their shapes.
+  auto unroll = [&]() -> LogicalResult {
+    SmallVector<Value> values(carried);
+    SmallVector<SmallVector<Value>> rows(scanCount);
+    Value test = condition;
+    for (int64_t i = 0; i < trips->getConstant(); ++i) {
+      std::optional<bool> goesOn = knownCondition(b, test);
+      if (!goesOn)
+        return node.fail("whether the loop goes on depends on data, and the values that it carries change their "
+                         "shapes or are collected; such a loop cannot be compiled");
+      if (!*goesOn)
+        break;
+      FailureOr<SmallVector<Value>> next = bodyAt(b.integerScalar(b.i64(), i), test, values);
+      if (failed(next))
+        return failure();
+      test = (*next)[0];
+      values.assign(next->begin() + 1, next->begin() + 1 + carriedCount);
+      for (int64_t scan = 0; scan < scanCount; ++scan)
+        rows[scan].push_back(b.expandDims((*next)[1 + carriedCount + scan], 0));
+    }
+    for (SmallVector<Value> &row : rows) {
+      if (row.empty())
+        return node.fail("a loop that never runs collects values of a shape that nothing tells");
+      values.push_back(b.concatenate(row, 0));
+    }
+    return setOutputs(node, values);
+  };
+  std::optional<bool> starts = knownCondition(b, condition);
+  bool tripsKnown = trips && trips->isConstant();
+  if (starts == false || (tripsKnown && trips->getConstant() == 0)) {
+    if (scanCount == 0)
+      return setOutputs(node, carried);
+    trips = b.size(0);
+    return unroll();
+  }
+  // Collected values need as many rows as there are trips: the condition has to stay true.
+  bool collects = scanCount > 0;
+  if (collects && (!trips || starts != true))
+    return node.fail("the loop collects values, so that a result's shape depends on how often it runs; the trip count "
+                     "must be known at compile time and the condition true");
+  if (tripsKnown && trips->getConstant() <= kMostUnrolledTrips && starts == true) {
+    // A condition that the body computes can be followed only where it turns out to be known.
+    bool conditionIsPassed = body->output(0).name() == body->input(1).name();
+    for (const onnx::NodeProto &inner : body->node())
+      conditionIsPassed |=
+          inner.output_size() == 1 && inner.output(0) == body->output(0).name() &&
+          ((inner.op_type() == "Identity" && inner.input(0) == body->input(1).name()) || inner.op_type() == "Constant");
+    for (const onnx::TensorProto &initializer : body->initializer())
+      conditionIsPassed |= initializer.name() == body->output(0).name();
+    if (conditionIsPassed || collects)
+      return unroll();
+  }
+  SmallVector<Value> initial{b.integerScalar(b.i64(), 0), condition};
+  llvm::append_range(initial, carried);
+  SmallVector<Value> collected;
+  bool typesDiffer = false, conditionStays = true;
+  if (collects) {
+    // The rows' types are those of the body's results: build it once to see them; what is built is dead.
+    FailureOr<SmallVector<Value>> probe = bodyAt(b.integerScalar(b.i64(), 0), condition, carried);
+    if (failed(probe))
+      return failure();
+    for (int64_t scan = 0; scan < scanCount; ++scan) {
+      SmallVector<Dim> dims = b.dims((*probe)[1 + carriedCount + scan]);
+      dims.insert(dims.begin(), *trips);
+      collected.push_back(b.splat(b.element((*probe)[1 + carriedCount + scan]), 0, dims));
+    }
+    llvm::append_range(initial, collected);
+  }
+  FailureOr<SmallVector<Value>> results = buildWhile(
+      b, initial,
+      [&](ArrayRef<Value> arguments) -> FailureOr<SmallVector<Value>> {
+        Value inside = limit ? b.compare(ComparisonDirection::LT, arguments[0], limit) : Value();
+        return SmallVector<Value>{inside ? b.binary<AndOp>(inside, arguments[1]) : arguments[1]};
+      },
+      [&](ArrayRef<Value> arguments) -> FailureOr<SmallVector<Value>> {
+        FailureOr<SmallVector<Value>> next = bodyAt(arguments[0], arguments[1], arguments.slice(2, carriedCount));
+        if (failed(next))
+          return failure();
+        Value test = scalarCondition(node, (*next)[0]);
+        conditionStays = !collects || test == arguments[1] || knownCondition(b, test) == true;
+        SmallVector<Value> values{b.add(arguments[0], b.integerScalar(b.i64(), 1)), test};
+        for (int64_t i = 0; i < carriedCount; ++i)
+          values.push_back((*next)[1 + i]);
+        for (int64_t scan = 0; scan < scanCount; ++scan)
+          values.push_back(
+              writeRow(b, arguments[2 + carriedCount + scan], (*next)[1 + carriedCount + scan], arguments[0], 0));
+        return values;
+      },
+      &typesDiffer);
+  if (!conditionStays)
+    return node.fail("the loop collects values and its condition depends on data, so that a result's shape does too");
+  if (typesDiffer) {
+    if (tripsKnown && trips->getConstant() <= kMostForcedTrips)
+      return unroll();
+    return node.fail("the values that the loop carries change their shapes, and its trip count is not a small number "
+                     "known at compile time");
+  }
+  if (failed(results))
+    return failure();
+  return setOutputs(node, ArrayRef(*results).drop_front(2));
+}
+
+//===----------------------------------------------------------------------===//
+// Scan
+//===----------------------------------------------------------------------===//
+
+LogicalResult importScan(Node &node) {
+  Builder &b = node.b;
+  if (node.opset() < 9)
+    return node.fail("Scan of opset 8 is not supported; convert the model to opset 9 or up");
+  const onnx::GraphProto *body = node.graph("body");
+  int64_t scanInputs = node.requiredInteger("num_scan_inputs");
+  if (!body || node.failed())
+    return failure();
+  int64_t states = node.inputCount() - scanInputs;
+  int64_t scanOutputs = static_cast<int64_t>(body->output_size()) - states;
+  if (scanInputs < 1 || states < 0 || scanOutputs < 0 || body->input_size() != static_cast<int>(node.inputCount()))
+    return node.fail("attribute 'num_scan_inputs' does not fit the inputs and the body");
+  auto list = [&](StringRef name, int64_t count) {
+    SmallVector<int64_t> values = node.integerList(name, SmallVector<int64_t>(count, 0));
+    if (static_cast<int64_t>(values.size()) != count)
+      node.error() << "attribute '" << name << "': expected " << count << " entries, got " << values.size();
+    values.resize(count, 0);
+    return values;
+  };
+  SmallVector<int64_t> inputAxes = list("scan_input_axes", scanInputs),
+                       inputReversed = list("scan_input_directions", scanInputs),
+                       outputAxes = list("scan_output_axes", scanOutputs),
+                       outputReversed = list("scan_output_directions", scanOutputs);
+  if (node.failed())
+    return failure();
+  SmallVector<Value> scanned;
+  for (int64_t i = 0; i < scanInputs; ++i) {
+    Value x = node.input(states + i);
+    if (!x)
+      return node.fail("a scanned input is absent");
+    inputAxes[i] = node.axis(inputAxes[i], b.rank(x));
+    if (node.failed())
+      return failure();
+    scanned.push_back(x);
+  }
+  Dim trips = b.dim(scanned[0], inputAxes[0]);
+  for (auto [x, axis] : llvm::zip(scanned, inputAxes))
+    if (b.dim(x, axis) != trips) {
+      node.error() << "the scanned inputs have " << trips << " and " << b.dim(x, axis) << " slices; expected as many";
+      return failure();
+    }
+  if (trips == b.size(0))
+    return node.fail("a scan over no slices gives values of a shape that nothing tells");
+  auto bodyAt = [&](Value index, ArrayRef<Value> current) -> FailureOr<SmallVector<Value>> {
+    SmallVector<Value> arguments(current);
+    Value last = b.sizeValue(trips - 1, b.i64());
+    for (int64_t i = 0; i < scanInputs; ++i)
+      arguments.push_back(readRow(b, scanned[i], inputReversed[i] ? b.subtract(last, index) : index, inputAxes[i]));
+    if (llvm::is_contained(arguments, Value()))
+      return failure();
+    return node.importer.importSubgraph(*body, node.scope, arguments);
+  };
+  SmallVector<Value> initial(node.allInputs().take_front(states));
+  if (llvm::is_contained(initial, Value()))
+    return node.fail("a state is absent");
+  // The collected values' shapes are seen from the body, built once for that; it is dead and goes away.
+  FailureOr<SmallVector<Value>> probe = bodyAt(b.integerScalar(b.i64(), 0), initial);
+  if (failed(probe))
+    return failure();
+  for (int64_t i = 0; i < scanOutputs; ++i) {
+    SmallVector<Dim> dims = b.dims((*probe)[states + i]);
+    dims.insert(dims.begin(), trips);
+    initial.push_back(b.splat(b.element((*probe)[states + i]), 0, dims));
+  }
+  FailureOr<SmallVector<Value>> results =
+      buildCounted(b, trips, initial, [&](ArrayRef<Value> arguments) -> FailureOr<SmallVector<Value>> {
+        FailureOr<SmallVector<Value>> next = bodyAt(arguments[0], arguments.slice(1, states));
+        if (failed(next))
+          return failure();
+        Value last = b.sizeValue(trips - 1, b.i64());
+        for (int64_t i = 0; i < scanOutputs; ++i) {
+          Value place = outputReversed[i] ? b.subtract(last, arguments[0]) : arguments[0];
+          (*next)[states + i] = writeRow(b, arguments[1 + states + i], (*next)[states + i], place, 0);
+        }
+        return next;
+      });
+  if (failed(results))
+    return failure();
+  for (int64_t i = 0; i < scanOutputs; ++i) {
+    Value &collected = (*results)[states + i];
+    int64_t axis = node.axis(outputAxes[i], b.rank(collected));
+    if (node.failed())
+      return failure();
+    SmallVector<int64_t> permutation;
+    for (int64_t d = 1; d < b.rank(collected); ++d)
+      permutation.push_back(d);
+    permutation.insert(permutation.begin() + axis, 0);
+    collected = b.transpose(collected, permutation);
+  }
+  return setOutputs(node, *results);
+}
+
+} // namespace
+
+void addControlFlowHandlers(HandlerTable &table) {
+  table.add("If", importIf);
+  table.add("Loop", importLoop);
+  table.add("Scan", importScan);
+}
+
+} // namespace weft::importer
