@@ -47,21 +47,8 @@ public:
                                              llvm::SmallVectorImpl<TensorValue> &results) = 0;
 };
 
-/// Supplies operand elements and sizes to the scalar emission of an op.
-class ElementSource {
-public:
-  ElementSource(mlir::OpBuilder &builder, mlir::Location location) : builder(builder), location(location) {}
-  virtual ~ElementSource() = default;
-
-  /// The element of operand `operand` at `indices` (one `index` a dimension), as a scalar of `scalarType`.
-  virtual mlir::Value get(unsigned operand, mlir::ValueRange indices) = 0;
-  /// The size of a dimension, as an `index`.
-  virtual mlir::Value size(const Dim &dim) = 0;
-  mlir::Value size(mlir::Value tensor, unsigned dimension) { return size(getDim(tensor.getType(), dimension)); }
-
-  mlir::OpBuilder &builder;
-  mlir::Location location;
-};
+/// Supplies operand elements and sizes to the scalar emission of an op: Emission.h.
+class ElementSource;
 
 /// One operation an element of the first result, and the bytes of all operands and results.
 Cost defaultCost(mlir::Operation *op);

@@ -1,0 +1,22 @@
+//===- EmitKernel.cpp - Which kernel a region becomes --------------------------------------------------===//
+
+#include "dialects/Graph/Graph.h"
+#include "lib/Codegen/Cpu/KernelEmitter.h"
+
+using namespace mlir;
+using namespace weft::graph;
+
+namespace weft::codegen::cpu {
+
+FailureOr<KernelTiles> emitKernel(KernelEmitter &kernel, FusionKind kind) {
+  for (Value result : kernel.results())
+    if (elementsPerByte(elementType(result)) > 1)
+      return emitPackedKernel(kernel);
+  // The kind is what the fusion was made for; what the region allows decides. Every region has a kernel by its scalar
+  // emission.
+  if (isRowKernel(kernel))
+    return emitRowKernel(kernel);
+  return emitLoopKernel(kernel);
+}
+
+} // namespace weft::codegen::cpu
