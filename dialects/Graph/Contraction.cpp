@@ -35,6 +35,17 @@ bool areDistinct(ArrayRef<int64_t> batching, ArrayRef<int64_t> contracting, int6
 
 } // namespace
 
+/// Both operands of one element type, the result of its kind and not narrower.
+static LogicalResult verifyElementTypes(Operation *op, StringRef rule, Type lhs, Type rhs, Type result) {
+  if (lhs != rhs)
+    return op->emitOpError(rule) << ": expected operands of one element type, got " << lhs << " and " << rhs;
+  bool isSameKind = isFloatElement(lhs) == isFloatElement(result) && isBoolElement(lhs) == isBoolElement(result) &&
+                    isUnsignedElement(lhs) == isUnsignedElement(result);
+  if (lhs != result && (!isSameKind || result.getIntOrFloatBitWidth() <= lhs.getIntOrFloatBitWidth()))
+    return op->emitOpError(rule) << ": expected a result of elements " << lhs << " or wider, got " << result;
+  return success();
+}
+
 LogicalResult DotGeneralOp::verify() {
   RankedTensorType lhs = tensorType(getLhs()), rhs = tensorType(getRhs());
   if (getLhsBatchingDimensions().size() != getRhsBatchingDimensions().size() ||
@@ -54,9 +65,8 @@ LogicalResult DotGeneralOp::verify() {
   if (failed(verifyPairs(getLhsBatchingDimensions(), getRhsBatchingDimensions())) ||
       failed(verifyPairs(getLhsContractingDimensions(), getRhsContractingDimensions())))
     return failure();
-  if (lhs.getElementType() != rhs.getElementType())
-    return emitOpError("dot_c4: expected operands of one element type, got ")
-           << lhs.getElementType() << " and " << rhs.getElementType();
+  if (failed(verifyElementTypes(*this, "dot_c4", lhs.getElementType(), rhs.getElementType(), elementType(getResult()))))
+    return failure();
   SmallVector<Dim> dims;
   for (int64_t dimension : getLhsBatchingDimensions())
     dims.push_back(getDim(lhs, dimension));
@@ -121,9 +131,9 @@ LogicalResult ConvolutionOp::verify() {
     return emitOpError("conv_c4: ") << features << " input features, " << kernelFeatures
                                     << " kernel input features and " << outputFeatures << " output features do not fit "
                                     << groups << " groups";
-  if (input.getElementType() != kernel.getElementType())
-    return emitOpError("conv_c5: expected operands of one element type, got ")
-           << input.getElementType() << " and " << kernel.getElementType();
+  if (failed(verifyElementTypes(*this, "conv_c5", input.getElementType(), kernel.getElementType(),
+                                output.getElementType())))
+    return failure();
   SmallVector<Dim> expected(rank, features);
   expected[numbers.getOutputBatchDimension()] = getDim(input, numbers.getInputBatchDimension());
   expected[numbers.getOutputFeatureDimension()] = outputFeatures;

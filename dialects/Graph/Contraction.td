@@ -13,7 +13,8 @@ def Graph_DotGeneralOp : Graph_ContractionOp<"dot_general"> {
     accumulation is then in that type. The order of the sum is not fixed, a tolerance holds.
 
     Rules: dot_c1: as many batching dimensions on both sides, as many contracting. dot_c2: all of one side distinct and in range. dot_c3:
-    paired dimensions have one size. dot_c4: operands have one element type. dot_c5: the result's shape follows.
+    paired dimensions have one size. dot_c4: operands have one element type, the result's is of its kind (float,
+    integer, truth value) and signedness and at least as wide. dot_c5: the result's shape follows.
   }];
   let arguments = (ins Graph_Tensor:$lhs, Graph_Tensor:$rhs, DenseI64ArrayAttr:$lhs_contracting_dimensions, DenseI64ArrayAttr:$rhs_contracting_dimensions,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$lhs_batching_dimensions,
@@ -31,7 +32,7 @@ def Graph_ConvolutionOp : Graph_ContractionOp<"convolution"> {
 
     Rules: conv_c1: the dimension numbers are permutations of the dimensions of input, kernel and output, all of one rank. conv_c2: one entry a spatial dimension in
     strides, padding and dilations. conv_c3: strides and dilations >= 1. conv_c4: input features = kernel input features * feature_group_count,
-    output features divisible by it. conv_c5: operands have one element type. conv_c6: the result's shape follows.
+    output features divisible by it. conv_c5: as dot_c4. conv_c6: the result's shape follows.
   }];
   let arguments = (ins Graph_Tensor:$lhs, Graph_Tensor:$rhs, Graph_ConvolutionDimensionsAttr:$dimension_numbers,
                        DenseI64ArrayAttr:$window_strides, DenseI64ArrayAttr:$padding_low, DenseI64ArrayAttr:$padding_high,

@@ -22,6 +22,8 @@ LogicalResult ConstantOp::inferReturnTypes(MLIRContext *, std::optional<Location
   auto value = properties ? properties.as<Properties *>()->value : attributes.getAs<ElementsAttr>("value");
   if (!value || !isa<RankedTensorType>(value.getType()))
     return emitOptionalError(location, "'weft.constant' op constant_c1: expected the value of a ranked tensor");
+  if (!isa<DenseElementsAttr>(value))
+    return emitOptionalError(location, "'weft.constant' op constant_c2: expected a dense value");
   types.push_back(value.getType());
   return success();
 }

@@ -7,7 +7,7 @@ def Graph_ConstantOp : Graph_InferredOp<"constant", [ConstantLike, Graph_Fusibil
   let description = [{
     Holds a small value in the IR; larger ones are parameters in the weight store.
 
-    Rules: constant_c1: the result's type is the value's.
+    Rules: constant_c1: the result's type is the value's. constant_c2: the value is a dense one (`dense<...>`).
   }];
   let arguments = (ins ElementsAttr:$value);
   let results = (outs Graph_Tensor:$output);

@@ -384,7 +384,7 @@ LogicalResult GatherOp::verify() {
   for (int64_t i = 0; i < rank; ++i)
     if (sizes[i] < 0 || (!operand.isDynamicDim(i) && sizes[i] > operand.getDimSize(i)))
       return emitOpError("gather_c1: slice size ")
-             << sizes[i] << " of dimension " << i << " is not in [0, " << operand.getDimSize(i) << "]";
+             << sizes[i] << " of dimension " << i << " is not in [0, " << getDim(operand, i) << "]";
   SmallVector<int64_t> dropped(getCollapsedSliceDims());
   llvm::append_range(dropped, getOperandBatchingDims());
   bool slicesOfOne = llvm::all_of(dropped, [&](int64_t d) { return d >= 0 && d < rank && sizes[d] <= 1; });
@@ -405,8 +405,10 @@ LogicalResult GatherOp::verify() {
     return emitOpError("gather_c4: expected ")
            << rank - static_cast<int64_t>(dropped.size()) << " sorted, distinct result dimensions in offset_dims";
   if (getOperandBatchingDims().size() != getStartIndicesBatchingDims().size() ||
-      !areDistinctDimensions(getStartIndicesBatchingDims(), indices.getRank()))
-    return emitOpError("gather_c6: expected as many distinct batching dimensions in the indices as in the operand");
+      !areDistinctDimensions(getStartIndicesBatchingDims(), indices.getRank()) ||
+      llvm::is_contained(getStartIndicesBatchingDims(), vectorDimension))
+    return emitOpError("gather_c6: expected as many distinct batching dimensions in the indices as in the operand, "
+                       "without index_vector_dim");
   for (auto [a, b] : llvm::zip(getOperandBatchingDims(), getStartIndicesBatchingDims()))
     if (getDim(operand, a) != getDim(indices, b))
       return emitOpError("gather_c6: batching dimensions ") << a << " and " << b << " differ in size";
@@ -465,6 +467,20 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location>
       !areDistinctDimensions(op.getScatterIndicesBatchingDims(), indices.getRank()))
     return emitOptionalError(location, name, "scatter_c6: window, inserted and batching dimensions do not add up to ",
                              "the ranks of operand, indices and updates");
+  SmallVector<Dim> positions, windows;
+  for (int64_t i = 0; i < indices.getRank(); ++i)
+    if (i != vectorDimension)
+      positions.push_back(getDim(indices, i));
+  for (int64_t i = 0; i < updates.getRank(); ++i)
+    if (!llvm::is_contained(op.getUpdateWindowDims(), i))
+      windows.push_back(getDim(updates, i));
+  if (positions != windows)
+    return emitOptionalError(location, name, "scatter_c7: expected one window of ", updates, " for each position in ",
+                             indices);
+  for (auto [a, b] : llvm::zip(op.getOperandBatchingDims(), op.getScatterIndicesBatchingDims()))
+    if (b == vectorDimension || getDim(operand, a) != getDim(indices, b))
+      return emitOptionalError(location, name, "scatter_c8: batching dimensions ", a, " of the operand and ", b,
+                               " of the indices do not go together");
   types.push_back(operand);
   return success();
 }

@@ -147,7 +147,8 @@ def Graph_GatherOp : Graph_MovementOp<"gather"> {
     Rules: gather_c1: slice_sizes has one entry an operand dimension, 0 <= entry <= size. gather_c2: collapsed and batching
     dimensions have slice size at most 1, are sorted, distinct and disjoint. gather_c3: start_index_map has one distinct operand dimension an index
     component. gather_c4: offset_dims are sorted, distinct result dimensions, one for each kept slice dimension.
-    gather_c5: 0 <= index_vector_dim <= rank(start_indices). gather_c6: paired batching dimensions have one size. gather_c7: the result's shape follows.
+    gather_c5: 0 <= index_vector_dim <= rank(start_indices). gather_c6: paired batching dimensions have one size, and none is
+    index_vector_dim. gather_c7: the result's shape follows.
   }];
   let arguments = (ins Graph_Tensor:$operand, Graph_IntegerTensor:$start_indices, DenseI64ArrayAttr:$offset_dims,
                        DenseI64ArrayAttr:$collapsed_slice_dims, DenseI64ArrayAttr:$operand_batching_dims,
@@ -167,7 +168,9 @@ def Graph_ScatterOp : Graph_InferredMovementOp<"scatter"> {
     Rules: scatter_c1: operand and updates have one element type. scatter_c2: update_window_dims are sorted, distinct update
     dimensions. scatter_c3: inserted and batching dimensions are sorted, distinct and disjoint operand dimensions. scatter_c4:
     scatter_dims_to_operand_dims has one distinct operand dimension an index component. scatter_c5: 0 <= index_vector_dim <=
-    rank(scatter_indices). scatter_c6: rank(operand) = window + inserted + batching dimensions.
+    rank(scatter_indices). scatter_c6: rank(operand) = window + inserted + batching dimensions, rank(updates) = window dimensions + those of
+    the indices without index_vector_dim. scatter_c7: those have the sizes of the indices. scatter_c8: paired batching dimensions have one
+    size, and none is index_vector_dim.
   }];
   let arguments = (ins Graph_Tensor:$operand, Graph_IntegerTensor:$scatter_indices, Graph_Tensor:$updates,
                        Graph_ScatterKindAttr:$kind, DenseI64ArrayAttr:$update_window_dims,

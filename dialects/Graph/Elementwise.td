@@ -75,11 +75,11 @@ def Graph_CountLeadingZerosOp : Graph_UnaryOp<"count_leading_zeros", Graph_Integ
 def Graph_NotOp : Graph_UnaryOp<"not", Graph_IntegerOrBoolTensor, "Bitwise or logical complement">;
 
 def Graph_AddOp : Graph_BinaryOp<"add", Graph_Tensor, "Sum; integers wrap around; of truth values, `or`", [Commutative]>;
-def Graph_SubtractOp : Graph_BinaryOp<"subtract", Graph_Tensor, "Difference; integers wrap around">;
+def Graph_SubtractOp : Graph_BinaryOp<"subtract", Graph_NumberTensor, "Difference; integers wrap around">;
 def Graph_MultiplyOp : Graph_BinaryOp<"multiply", Graph_Tensor, "Product; integers wrap around; of truth values, `and`", [Commutative]>;
-def Graph_DivideOp : Graph_BinaryOp<"divide", Graph_Tensor, "Quotient; integers round towards zero, x / 0 is -1 (all bits one), the most negative integer / -1 is itself">;
-def Graph_RemainderOp : Graph_BinaryOp<"remainder", Graph_Tensor, "Remainder with the dividend's sign; integer x % 0 is x, x % -1 is 0">;
-def Graph_PowerOp : Graph_BinaryOp<"power", Graph_Tensor, "x to the power of y; integers by repeated multiplication, a negative exponent gives 0 unless |x| is 1">;
+def Graph_DivideOp : Graph_BinaryOp<"divide", Graph_NumberTensor, "Quotient; integers round towards zero, x / 0 is -1 (all bits one), the most negative integer / -1 is itself">;
+def Graph_RemainderOp : Graph_BinaryOp<"remainder", Graph_NumberTensor, "Remainder with the dividend's sign; integer x % 0 is x, x % -1 is 0">;
+def Graph_PowerOp : Graph_BinaryOp<"power", Graph_NumberTensor, "x to the power of y; integers by repeated multiplication, a negative exponent gives 0 unless |x| is 1">;
 def Graph_MaximumOp : Graph_BinaryOp<"maximum", Graph_Tensor, "The larger; NaN if either is NaN; +0 is larger than -0", [Commutative]>;
 def Graph_MinimumOp : Graph_BinaryOp<"minimum", Graph_Tensor, "The smaller; NaN if either is NaN; -0 is smaller than +0", [Commutative]>;
 

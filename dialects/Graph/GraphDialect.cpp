@@ -2,6 +2,7 @@
 
 #include "dialects/Graph/GraphDialect.h"
 #include "dialects/Graph/Creation.h"
+#include "dialects/Graph/Folding.h"
 
 #include "dialects/Graph/GraphDialect.cpp.inc"
 
@@ -19,6 +20,7 @@ void GraphDialect::initialize() {
   registerOrderingOps();
   registerControlFlowOps();
   registerStructureOps();
+  addInterfaces<ConstantFolding>();
 }
 
 mlir::Operation *GraphDialect::materializeConstant(mlir::OpBuilder &builder, mlir::Attribute value, mlir::Type type,

@@ -128,11 +128,14 @@ def Graph_Element : AnyTypeOf<[Graph_FloatElement, Graph_IntegerElement, Graph_B
 def Graph_NumberElement : AnyTypeOf<[Graph_FloatElement, Graph_IntegerElement]>;
 def Graph_IntegerOrBoolElement : AnyTypeOf<[Graph_IntegerElement, Graph_BoolElement]>;
 
-def Graph_Tensor : RankedTensorOf<[Graph_Element]>;
-def Graph_FloatTensor : RankedTensorOf<[Graph_FloatElement]>;
-def Graph_IntegerTensor : RankedTensorOf<[Graph_IntegerElement]>;
-def Graph_BoolTensor : RankedTensorOf<[Graph_BoolElement]>;
-def Graph_NumberTensor : RankedTensorOf<[Graph_NumberElement]>;
-def Graph_IntegerOrBoolTensor : RankedTensorOf<[Graph_IntegerOrBoolElement]>;
+/// A symbolic size without a name would be equal to every other one.
+class Graph_TensorOf<Type element> : ConfinedType<RankedTensorOf<[element]>, [CPred<"::weft::graph::hasNamedSizes($_self)">],
+    "ranked tensor of " # element.summary # ", its symbolic sizes named by an encoding">;
+def Graph_Tensor : Graph_TensorOf<Graph_Element>;
+def Graph_FloatTensor : Graph_TensorOf<Graph_FloatElement>;
+def Graph_IntegerTensor : Graph_TensorOf<Graph_IntegerElement>;
+def Graph_BoolTensor : Graph_TensorOf<Graph_BoolElement>;
+def Graph_NumberTensor : Graph_TensorOf<Graph_NumberElement>;
+def Graph_IntegerOrBoolTensor : Graph_TensorOf<Graph_IntegerOrBoolElement>;
 
 #endif

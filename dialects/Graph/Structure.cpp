@@ -50,8 +50,9 @@ Cost regionCost(Operation *op, Region &region) {
 } // namespace
 
 LogicalResult DimOp::verify() {
-  if (static_cast<int64_t>(getMin()) < 0 || getMin() > getMax())
-    return emitOpError("dim_c1: expected 0 <= min <= max, got [") << getMin() << ", " << getMax() << "]";
+  int64_t min = static_cast<int64_t>(getMin()), max = static_cast<int64_t>(getMax());
+  if (min < 0 || min > max)
+    return emitOpError("dim_c1: expected 0 <= min <= max, got [") << min << ", " << max << "]";
   if (auto module = dyn_cast_or_null<ModuleOp>((*this)->getParentOp()))
     for (DimOp other : module.getOps<DimOp>())
       if (other != *this && other.getName() == getName() && other->isBeforeInBlock(*this)) {

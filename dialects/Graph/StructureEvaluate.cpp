@@ -1,4 +1,4 @@
-//===- StructureEvaluate.cpp - Values of the ops of this family, from their definitions ---===//
+//===- StructureEvaluate.cpp - Values of the grouping ops: those of their regions ------------------===//
 
 #include "dialects/Graph/Structure.h"
 
@@ -8,17 +8,17 @@ namespace weft::graph {
 
 LogicalResult CompositeOp::evaluate(ArrayRef<TensorValue> operands, SmallVectorImpl<TensorValue> &results,
                                     EvaluationContext &context) {
-  return failure();
+  return context.evaluateRegion(getBody(), operands, results);
 }
 
 LogicalResult FusionOp::evaluate(ArrayRef<TensorValue> operands, SmallVectorImpl<TensorValue> &results,
                                  EvaluationContext &context) {
-  return failure();
+  return context.evaluateRegion(getBody(), operands, results);
 }
 
 LogicalResult LibraryCallOp::evaluate(ArrayRef<TensorValue> operands, SmallVectorImpl<TensorValue> &results,
                                       EvaluationContext &context) {
-  return failure();
+  return context.evaluateRegion(getBody(), operands, results);
 }
 
 } // namespace weft::graph

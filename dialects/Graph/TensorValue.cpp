@@ -1,11 +1,14 @@
 //===- TensorValue.cpp - A tensor in host memory, for folding and the interpreter -----------------===//
 
 #include "dialects/Graph/TensorValue.h"
+#include "dialects/Graph/NarrowFloat.h"
 #include "dialects/Graph/Types.h"
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 using namespace mlir;
 
@@ -20,13 +23,12 @@ static int64_t countElements(ArrayRef<int64_t> shape) {
 
 TensorValue::TensorValue(Type type, ArrayRef<int64_t> sizes)
     : elementType(type), shape(sizes), elementCount(countElements(sizes)) {
-  // Rounded up to whole 64-byte lines, as the buffers of a kernel are.
-  size_t size = (getByteSize() + 63) / 64 * 64;
-  void *data = std::aligned_alloc(64, size ? size : 64);
+  // Whole 64-byte lines, as the buffers of a kernel are. calloc gives a large tensor untouched zero pages.
+  size_t size = (getByteSize() + 63) / 64 * 64 + 64;
+  void *data = std::calloc(size, 1);
   if (!data)
     llvm::report_bad_alloc_error("tensor value");
-  std::memset(data, 0, size ? size : 64);
-  bytes = data;
+  bytes = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(data) + 63) & ~uintptr_t(63));
   owner = std::shared_ptr<const void>(data, [](const void *pointer) { std::free(const_cast<void *>(pointer)); });
 }
 
@@ -70,8 +72,12 @@ TensorValue TensorValue::fromAttribute(ElementsAttr attribute) {
 
 DenseElementsAttr TensorValue::toAttribute(RankedTensorType type) const {
   unsigned bits = storageBits(elementType);
-  if (bits >= 8 && !isBoolElement(elementType))
-    return DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(dataAs<char>(), getByteSize()));
+  if (bits >= 8 && !isBoolElement(elementType)) {
+    // One value repeated is stored once: every element equals the one before it.
+    size_t size = getByteSize(), element = bits / 8;
+    bool isSplat = size > element && std::memcmp(dataAs<char>(), dataAs<char>() + element, size - element) == 0;
+    return DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(dataAs<char>(), isSplat ? element : size));
+  }
   SmallVector<APInt> elements;
   unsigned width = isBoolElement(elementType) ? 1 : bits;
   for (int64_t i = 0; i < elementCount; ++i)
@@ -79,93 +85,177 @@ DenseElementsAttr TensorValue::toAttribute(RankedTensorType type) const {
   return DenseElementsAttr::get(type, elements);
 }
 
-double TensorValue::getFloat(int64_t index) const {
+namespace {
+
+/// Copies with conversion by the type of the storage; packed and narrow float types are left to the caller.
+template <typename Stored, typename Value> void convertAll(const void *from, int64_t begin, MutableArrayRef<Value> to) {
+  const Stored *elements = static_cast<const Stored *>(from) + begin;
+  for (size_t i = 0, end = to.size(); i < end; ++i)
+    to[i] = static_cast<Value>(elements[i]);
+}
+
+template <typename Stored, typename Value> void storeAll(ArrayRef<Value> from, void *to, int64_t begin) {
+  Stored *elements = static_cast<Stored *>(to) + begin;
+  for (size_t i = 0, end = from.size(); i < end; ++i)
+    elements[i] = static_cast<Stored>(from[i]);
+}
+
+/// Integers truncate; NaN is 0 and values outside the range the nearest limit.
+int64_t saturate(double value) {
+  if (std::isnan(value))
+    return 0;
+  if (value >= 0x1p63)
+    return std::numeric_limits<int64_t>::max();
+  return value < -0x1p63 ? std::numeric_limits<int64_t>::min() : static_cast<int64_t>(value);
+}
+
+} // namespace
+
+void TensorValue::read(int64_t begin, MutableArrayRef<double> values) const {
   if (elementType.isF32())
-    return dataAs<float>()[index];
+    return convertAll<float>(bytes, begin, values);
   if (elementType.isF64())
-    return dataAs<double>()[index];
-  if (!isFloatElement(elementType))
-    return isUnsignedElement(elementType) ? static_cast<double>(static_cast<uint64_t>(getInteger(index)))
-                                          : static_cast<double>(getInteger(index));
-  unsigned width = elementType.getIntOrFloatBitWidth();
-  uint64_t bits = width == 16 ? dataAs<uint16_t>()[index] : dataAs<uint8_t>()[index];
-  APFloat value(cast<FloatType>(elementType).getFloatSemantics(), APInt(width, bits));
-  bool lost;
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
-  return value.convertToDouble();
+    return convertAll<double>(bytes, begin, values);
+  if (isFloatElement(elementType)) {
+    if (elementType.getIntOrFloatBitWidth() == 8) {
+      const llvm::fltSemantics &semantics = cast<FloatType>(elementType).getFloatSemantics();
+      for (size_t i = 0; i < values.size(); ++i)
+        values[i] = decodeWithSemantics(dataAs<uint8_t>()[begin + i], semantics);
+      return;
+    }
+    const uint16_t *elements = dataAs<uint16_t>() + begin;
+    bool isBFloat = elementType.isBF16();
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = isBFloat ? decodeBFloat16(elements[i]) : decodeFloat16(elements[i]);
+    return;
+  }
+  bool isUnsigned = isUnsignedElement(elementType) || isBoolElement(elementType);
+  switch (storageBits(elementType)) {
+  case 64:
+    return isUnsigned ? convertAll<uint64_t>(bytes, begin, values) : convertAll<int64_t>(bytes, begin, values);
+  case 32:
+    return isUnsigned ? convertAll<uint32_t>(bytes, begin, values) : convertAll<int32_t>(bytes, begin, values);
+  case 16:
+    return isUnsigned ? convertAll<uint16_t>(bytes, begin, values) : convertAll<int16_t>(bytes, begin, values);
+  case 8:
+    return isUnsigned ? convertAll<uint8_t>(bytes, begin, values) : convertAll<int8_t>(bytes, begin, values);
+  default:
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<double>(getInteger(begin + static_cast<int64_t>(i)));
+  }
+}
+
+void TensorValue::read(int64_t begin, MutableArrayRef<int64_t> values) const {
+  if (isFloatElement(elementType)) {
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = saturate(getFloat(begin + static_cast<int64_t>(i)));
+    return;
+  }
+  bool isUnsigned = isUnsignedElement(elementType) || isBoolElement(elementType);
+  switch (unsigned bits = storageBits(elementType)) {
+  case 64:
+    return convertAll<int64_t>(bytes, begin, values);
+  case 32:
+    return isUnsigned ? convertAll<uint32_t>(bytes, begin, values) : convertAll<int32_t>(bytes, begin, values);
+  case 16:
+    return isUnsigned ? convertAll<uint16_t>(bytes, begin, values) : convertAll<int16_t>(bytes, begin, values);
+  case 8:
+    return isUnsigned ? convertAll<uint8_t>(bytes, begin, values) : convertAll<int8_t>(bytes, begin, values);
+  default:
+    unsigned perByte = 8 / bits, mask = (1u << bits) - 1;
+    for (size_t i = 0; i < values.size(); ++i) {
+      uint64_t index = static_cast<uint64_t>(begin) + i;
+      unsigned raw = dataAs<uint8_t>()[index / perByte] >> (index % perByte * bits) & mask;
+      values[i] = isUnsigned ? raw : llvm::SignExtend64(raw, bits);
+    }
+  }
+}
+
+void TensorValue::write(int64_t begin, ArrayRef<double> values) {
+  if (elementType.isF32())
+    return storeAll<float>(values, getMutableData(), begin);
+  if (elementType.isF64())
+    return storeAll<double>(values, getMutableData(), begin);
+  if (!isFloatElement(elementType)) {
+    for (size_t i = 0; i < values.size(); ++i)
+      setInteger(begin + static_cast<int64_t>(i), isBoolElement(elementType) ? values[i] != 0 : saturate(values[i]));
+    return;
+  }
+  if (elementType.getIntOrFloatBitWidth() == 8) {
+    const llvm::fltSemantics &semantics = cast<FloatType>(elementType).getFloatSemantics();
+    for (size_t i = 0; i < values.size(); ++i)
+      mutableDataAs<uint8_t>()[begin + i] = encodeWithSemantics(values[i], semantics);
+    return;
+  }
+  uint16_t *elements = mutableDataAs<uint16_t>() + begin;
+  bool isBFloat = elementType.isBF16();
+  for (size_t i = 0; i < values.size(); ++i)
+    elements[i] = isBFloat ? encodeBFloat16(values[i]) : encodeFloat16(values[i]);
+}
+
+void TensorValue::write(int64_t begin, ArrayRef<int64_t> values) {
+  if (isFloatElement(elementType)) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      int64_t index = begin + static_cast<int64_t>(i);
+      // A direct conversion rounds once; for the narrower types odd rounding keeps the second one harmless.
+      if (elementType.isF32())
+        mutableDataAs<float>()[index] = static_cast<float>(values[i]);
+      else if (elementType.isF64())
+        mutableDataAs<double>()[index] = static_cast<double>(values[i]);
+      else
+        setFloat(index, roundToOdd(values[i], /*isUnsigned=*/false));
+    }
+    return;
+  }
+  if (isBoolElement(elementType)) {
+    for (size_t i = 0; i < values.size(); ++i)
+      mutableDataAs<uint8_t>()[begin + i] = values[i] != 0;
+    return;
+  }
+  switch (unsigned bits = storageBits(elementType)) {
+  case 64:
+    return storeAll<int64_t>(values, getMutableData(), begin);
+  case 32:
+    return storeAll<int32_t>(values, getMutableData(), begin);
+  case 16:
+    return storeAll<int16_t>(values, getMutableData(), begin);
+  case 8:
+    return storeAll<int8_t>(values, getMutableData(), begin);
+  default:
+    unsigned perByte = 8 / bits;
+    for (size_t i = 0; i < values.size(); ++i) {
+      uint64_t index = static_cast<uint64_t>(begin) + i;
+      unsigned shift = static_cast<unsigned>(index % perByte * bits), mask = ((1u << bits) - 1) << shift;
+      uint8_t &byte = mutableDataAs<uint8_t>()[index / perByte];
+      byte = static_cast<uint8_t>((byte & ~mask) | (static_cast<unsigned>(values[i]) << shift & mask));
+    }
+  }
+}
+
+double TensorValue::getFloat(int64_t index) const {
+  double value;
+  read(index, MutableArrayRef<double>(value));
+  return value;
 }
 
 int64_t TensorValue::getInteger(int64_t index) const {
-  if (isFloatElement(elementType))
-    return static_cast<int64_t>(getFloat(index));
-  bool isUnsigned = isUnsignedElement(elementType);
-  switch (storageBits(elementType)) {
-  case 64:
-    return dataAs<int64_t>()[index];
-  case 32:
-    return isUnsigned ? static_cast<int64_t>(dataAs<uint32_t>()[index]) : dataAs<int32_t>()[index];
-  case 16:
-    return isUnsigned ? static_cast<int64_t>(dataAs<uint16_t>()[index]) : dataAs<int16_t>()[index];
-  case 8:
-    return isUnsigned || isBoolElement(elementType) ? static_cast<int64_t>(dataAs<uint8_t>()[index])
-                                                    : dataAs<int8_t>()[index];
-  default: {
-    unsigned bits = storageBits(elementType), perByte = 8 / bits;
-    unsigned raw = (dataAs<uint8_t>()[index / perByte] >> (index % perByte * bits)) & ((1u << bits) - 1);
-    return isUnsigned ? raw : llvm::SignExtend64(raw, bits);
-  }
-  }
+  int64_t value;
+  read(index, MutableArrayRef<int64_t>(value));
+  return value;
 }
 
-void TensorValue::setFloat(int64_t index, double value) {
-  if (elementType.isF32()) {
-    mutableDataAs<float>()[index] = static_cast<float>(value);
-    return;
-  }
-  if (elementType.isF64()) {
-    mutableDataAs<double>()[index] = value;
-    return;
-  }
-  APFloat rounded(value);
-  bool lost;
-  rounded.convert(cast<FloatType>(elementType).getFloatSemantics(), APFloat::rmNearestTiesToEven, &lost);
-  uint64_t bits = rounded.bitcastToAPInt().getZExtValue();
-  if (elementType.getIntOrFloatBitWidth() == 16)
-    mutableDataAs<uint16_t>()[index] = static_cast<uint16_t>(bits);
-  else
-    mutableDataAs<uint8_t>()[index] = static_cast<uint8_t>(bits);
-}
-
-void TensorValue::setInteger(int64_t index, int64_t value) {
-  if (isFloatElement(elementType)) {
-    setFloat(index, static_cast<double>(value));
-    return;
-  }
-  switch (storageBits(elementType)) {
-  case 64:
-    mutableDataAs<int64_t>()[index] = value;
-    return;
-  case 32:
-    mutableDataAs<int32_t>()[index] = static_cast<int32_t>(value);
-    return;
-  case 16:
-    mutableDataAs<int16_t>()[index] = static_cast<int16_t>(value);
-    return;
-  case 8:
-    mutableDataAs<int8_t>()[index] = isBoolElement(elementType) ? value & 1 : static_cast<int8_t>(value);
-    return;
-  default: {
-    unsigned bits = storageBits(elementType), perByte = 8 / bits, shift = index % perByte * bits;
-    unsigned mask = ((1u << bits) - 1) << shift;
-    uint8_t &byte = mutableDataAs<uint8_t>()[index / perByte];
-    byte = static_cast<uint8_t>((byte & ~mask) | ((static_cast<unsigned>(value) << shift) & mask));
-  }
-  }
-}
+void TensorValue::setFloat(int64_t index, double value) { write(index, ArrayRef<double>(value)); }
+void TensorValue::setInteger(int64_t index, int64_t value) { write(index, ArrayRef<int64_t>(value)); }
 
 TensorValue TensorValue::reshaped(ArrayRef<int64_t> sizes) const {
   TensorValue result = *this;
   result.shape.assign(sizes.begin(), sizes.end());
+  return result;
+}
+
+TensorValue TensorValue::bitcast(Type type) const {
+  TensorValue result = *this;
+  result.elementType = type;
   return result;
 }
 

@@ -42,12 +42,21 @@ public:
   /// zero-extended, i1 as 0 or 1.
   double getFloat(int64_t index) const;
   int64_t getInteger(int64_t index) const;
-  /// Rounds to the element type (nearest, ties to even), wraps integers.
+  /// Rounds to the element type (nearest, ties to even), wraps integers; of an i1, whether the value is not zero.
   void setFloat(int64_t index, double value);
   void setInteger(int64_t index, int64_t value);
 
+  /// The same for elements `begin`, `begin + 1`, ... in one go. Two threads may write to one tensor where their ranges
+  /// do not share a byte.
+  void read(int64_t begin, llvm::MutableArrayRef<double> values) const;
+  void read(int64_t begin, llvm::MutableArrayRef<int64_t> values) const;
+  void write(int64_t begin, llvm::ArrayRef<double> values);
+  void write(int64_t begin, llvm::ArrayRef<int64_t> values);
+
   /// The same data under another shape of as many elements.
   TensorValue reshaped(llvm::ArrayRef<int64_t> shape) const;
+  /// The same bits as elements of another type of the same width.
+  TensorValue bitcast(mlir::Type elementType) const;
 
 private:
   mlir::Type elementType;

@@ -37,6 +37,11 @@ Type accumulationType(Type elementType) {
   return elementType;
 }
 
+bool hasNamedSizes(Type tensorType) {
+  auto type = cast<RankedTensorType>(tensorType);
+  return type.hasStaticShape() || isa_and_nonnull<EncodingAttr>(type.getEncoding());
+}
+
 Dim getDim(Type tensorType, unsigned dimension) {
   auto type = cast<RankedTensorType>(tensorType);
   if (!type.isDynamicDim(dimension))

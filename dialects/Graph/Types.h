@@ -22,6 +22,8 @@ mlir::Type scalarType(mlir::Type elementType);
 /// The type that sums of this element type are accumulated in: f32 for narrower floats, else itself.
 mlir::Type accumulationType(mlir::Type elementType);
 
+/// Whether every size of a ranked tensor type is an integer or named by an encoding.
+bool hasNamedSizes(mlir::Type tensorType);
 /// The sizes of all dimensions. A dynamic dimension of a type without encoding has no name and is a verifier error;
 /// here it gets the name "?".
 llvm::SmallVector<Dim> getDims(mlir::Type tensorType);
