@@ -3,6 +3,7 @@
 #include "dialects/Graph/Dim.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -139,6 +140,19 @@ std::optional<int64_t> Dim::evaluate(llvm::function_ref<std::optional<int64_t>(S
   return walk(expression);
 }
 
+/// A name as the parser reads it back: in quotes where it is no identifier or is an operator.
+static void printName(StringRef name, llvm::raw_ostream &os) {
+  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; };
+  bool isIdentifier = !name.empty() && (llvm::isAlpha(name[0]) || name[0] == '_') && llvm::all_of(name, isPart);
+  if (isIdentifier && name != "floordiv" && name != "ceildiv" && name != "mod") {
+    os << name;
+    return;
+  }
+  os << '"';
+  llvm::printEscapedString(name, os);
+  os << '"';
+}
+
 void Dim::print(llvm::raw_ostream &os) const {
   // Precedence: 0 for a sum, 1 for a term.
   std::function<void(AffineExpr, int)> walk = [&](AffineExpr node, int precedence) {
@@ -147,7 +161,7 @@ void Dim::print(llvm::raw_ostream &os) const {
       return;
     }
     if (auto symbol = dyn_cast<AffineSymbolExpr>(node)) {
-      os << symbols[symbol.getPosition()].getValue();
+      printName(symbols[symbol.getPosition()].getValue(), os);
       return;
     }
     auto binary = cast<AffineBinaryOpExpr>(node);
