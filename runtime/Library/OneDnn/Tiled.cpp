@@ -290,6 +290,20 @@ Status TiledOperation::setPostOps(const KernelForm &form, const TensorReference 
   return ok ? Status() : unsuitable("oneDNN lacks the epilogue");
 }
 
+std::string TiledOperation::reasonToReject(const std::string &implementation) const {
+  if (implementation.empty() || implementation.find("ref") != std::string::npos)
+    return "oneDNN has only its slow reference implementation (" + implementation + ")";
+  // oneDNN 2.6.3 was seen to compute wrong results here, for every operand that is not a scalar.
+  bool twoOperands = false;
+  for (size_t index = 0; index < call_.epilogue.size(); ++index)
+    twoOperands |= hasOperand(call_.epilogue[index].kind) && (index > 0 || call_.epilogue[0].kind != PostOpKind::Bias);
+  if (std::holds_alternative<Convolution>(call_.operation) && twoOperands &&
+      implementation.find("gemm") != std::string::npos)
+    return "oneDNN's " + implementation +
+           " convolution computes epilogues with operands wrongly, they are left to our kernel";
+  return "";
+}
+
 StatusOr<const PackedWeights *> TiledOperation::packWeights(int64_t offset, const dnnl_memory_desc_t &plain,
                                                             const dnnl_memory_desc_t &layout, ElementType type) {
   for (const auto &candidate : packed_)
@@ -354,9 +368,9 @@ Status TiledOperation::makeKernel(const KernelForm &form, const TensorReference 
     const char *name = nullptr;
     api_.dnnl_primitive_desc_query(description.get(), dnnl_query_impl_info_str, 0, &name);
     implementation = name ? name : "";
-    if (implementation.find("ref") == std::string::npos && !implementation.empty())
+    rejected = reasonToReject(implementation);
+    if (rejected.empty())
       break;
-    rejected = "oneDNN has only its slow reference implementation (" + implementation + ")";
     description.reset();
   }
   if (!description.get())

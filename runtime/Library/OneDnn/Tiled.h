@@ -81,6 +81,8 @@ private:
                     const std::vector<int64_t> &weightsOffsets, Kernel &kernel, std::string &implementation);
   Status setPostOps(const KernelForm &form, const TensorReference *operands, Kernel &kernel,
                     Attributes &attributes) const;
+  // "" for an implementation of oneDNN that is fast and known to be right.
+  std::string reasonToReject(const std::string &implementation) const;
   StatusOr<const PackedWeights *> packWeights(int64_t offset, const dnnl_memory_desc_t &plain,
                                               const dnnl_memory_desc_t &layout, ElementType type);
 

@@ -161,8 +161,7 @@ TEST(Concurrency, AnUpstreamFailureIsTheRunsFailure) {
   weft_fence_free(fence);
   // Errors that show at once come back from start.
   RunHandle unbound = makeRun(loaded);
-  EXPECT_EQ(take(weft_run_start(unbound.get(), nullptr, 0, nullptr)),
-            "input \"x\" is not given; the inputs are \"x\"");
+  EXPECT_EQ(take(weft_run_start(unbound.get(), nullptr, 0, nullptr)), "input \"x\" is not given; the inputs are \"x\"");
   EXPECT_EQ(takeCode(weft_run_wait(unbound.get(), 0)), WEFT_FAILED_PRECONDITION);
 }
 

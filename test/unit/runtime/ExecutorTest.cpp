@@ -105,7 +105,8 @@ TEST(Executor, InputErrorsSayWhatWasExpected) {
 }
 
 TEST(Executor, InconsistentSymbolsNameBothInputs) {
-  Program program = singleBlock({{"a", ElementType::F32, kRows}, {"b", ElementType::F32, kRows},
+  Program program = singleBlock({{"a", ElementType::F32, kRows},
+                                 {"b", ElementType::F32, kRows},
                                  {"c", ElementType::F32, {times(Expression::symbol(0), 2)}}},
                                 {}, {}, {});
   Loaded loaded = load(program, {});
@@ -396,11 +397,11 @@ TEST(Executor, LoopsAndState) {
 }
 
 TEST(Executor, BranchesFillsAndChecks) {
-  Program program = singleBlock(
-      {{"flag", ElementType::I1, {}}, {"x", ElementType::F32, kRows}}, {{"y", ElementType::F32, kRows}},
-      {inputBuffer(0, ElementType::I1, {}), inputBuffer(1, ElementType::F32, kRows),
-       outputBuffer(0, ElementType::F32, kRows)},
-      {Op{"branch", {"If_0"}, If{0, 1, 2}}});
+  Program program =
+      singleBlock({{"flag", ElementType::I1, {}}, {"x", ElementType::F32, kRows}}, {{"y", ElementType::F32, kRows}},
+                  {inputBuffer(0, ElementType::I1, {}), inputBuffer(1, ElementType::F32, kRows),
+                   outputBuffer(0, ElementType::F32, kRows)},
+                  {Op{"branch", {"If_0"}, If{0, 1, 2}}});
   float pattern = 1.5f;
   std::vector<uint8_t> bytes(4);
   std::memcpy(bytes.data(), &pattern, 4);
@@ -440,14 +441,13 @@ TEST(Executor, PackedFill) {
 // The number of non-zero elements is the output's size.
 TEST(Executor, ShapesThatDependOnData) {
   std::vector<Expression> n = {symbolN()}, k = {Expression::symbol(1)};
-  Program program = singleBlock({{"x", ElementType::I32, n}}, {{"positions", ElementType::I32, k}},
-                                {inputBuffer(0, ElementType::I32, n), arenaBuffer(0, ElementType::I32, n),
-                                 arenaBuffer(256, ElementType::I64, {}), arenaBuffer(0, ElementType::I32, k),
-                                 outputBuffer(0, ElementType::I32, k)},
-                                {launchOp("test_nonzero", {0}, {1, 2}),
-                                 Op{"bind", {"NonZero_0"}, BindSymbol{1, 2, "NonZero finds too many"}},
-                                 Op{"copy", {}, Copy{3, 4}}},
-                                320);
+  Program program = singleBlock(
+      {{"x", ElementType::I32, n}}, {{"positions", ElementType::I32, k}},
+      {inputBuffer(0, ElementType::I32, n), arenaBuffer(0, ElementType::I32, n), arenaBuffer(256, ElementType::I64, {}),
+       arenaBuffer(0, ElementType::I32, k), outputBuffer(0, ElementType::I32, k)},
+      {launchOp("test_nonzero", {0}, {1, 2}), Op{"bind", {"NonZero_0"}, BindSymbol{1, 2, "NonZero finds too many"}},
+       Op{"copy", {}, Copy{3, 4}}},
+      320);
   program.symbols.push_back({"K", 0, 3, SymbolSource::Data});
   Loaded loaded = load(program, {});
   RunHandle run = makeRun(loaded);
@@ -467,12 +467,11 @@ TEST(Executor, ShapesThatDependOnData) {
 }
 
 TEST(Executor, CheckNansNamesTheFirstOp) {
-  Program program = singleBlock({{"x", ElementType::F32, kRows}}, {{"y", ElementType::F32, kRows}},
-                                {inputBuffer(0, ElementType::F32, kRows), arenaBuffer(0, ElementType::F32, kRows),
-                                 outputBuffer(0, ElementType::F32, kRows)},
-                                {launchOp("test_make_nan", {0}, {1}, symbolN()),
-                                 launchOp("test_double", {1}, {2}, symbolN())},
-                                1024);
+  Program program =
+      singleBlock({{"x", ElementType::F32, kRows}}, {{"y", ElementType::F32, kRows}},
+                  {inputBuffer(0, ElementType::F32, kRows), arenaBuffer(0, ElementType::F32, kRows),
+                   outputBuffer(0, ElementType::F32, kRows)},
+                  {launchOp("test_make_nan", {0}, {1}, symbolN()), launchOp("test_double", {1}, {2}, symbolN())}, 1024);
   Loaded loaded = load(program, {});
   RunHandle run = makeRun(loaded);
   FloatTensor x = floats({2, 4}, ramp(8));
