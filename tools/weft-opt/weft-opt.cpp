@@ -3,6 +3,7 @@
 #include "dialects/Exec/Exec.h"
 #include "dialects/Graph/GraphDialect.h"
 #include "lib/Fusion/Passes.h"
+#include "lib/Layout/Passes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Simplify/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   weft::schedule::registerSchedulePasses();
   weft::registerSimplifyPasses();
+  weft::registerLayoutPasses();
   weft::fusion::registerFusionPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "weft-opt: runs passes over Weft's IR\n", registry));
 }
