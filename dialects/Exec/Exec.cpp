@@ -32,31 +32,31 @@ void ExecDialect::registerTypes() {
 LogicalResult EntryOp::verify() {
   size_t count = getSymbols().size();
   if (getMinimums().size() != count || getMaximums().size() != count)
-    return emitOpError("expected a minimum and a maximum for each of the ") << count << " symbols";
+    return emitOpError("entry_c1: expected a minimum and a maximum for each of the ") << count << " symbols";
   for (auto [minimum, maximum] : llvm::zip(getMinimums(), getMaximums()))
     if (minimum < 0 || maximum < minimum)
-      return emitOpError("expected 0 <= minimum <= maximum, got ") << minimum << " and " << maximum;
+      return emitOpError("entry_c2: expected 0 <= minimum <= maximum, got ") << minimum << " and " << maximum;
   if (getArena().getNumSymbols() > count || getArena().getNumResults() != 1)
-    return emitOpError("expected the arena's size as one expression of ") << count << " symbols";
+    return emitOpError("entry_c3: expected the arena's size as one expression of ") << count << " symbols";
   return success();
 }
 
 LogicalResult ArenaOp::verify() {
   AffineMap offset = getOffset();
   if (offset.getNumDims() != 0 || offset.getNumResults() != 1)
-    return emitOpError("expected the offset as one expression of symbols");
+    return emitOpError("arena_c1: expected the offset as one expression of symbols");
   if (!offset.getResult(0).isMultipleOf(64))
-    return emitOpError("expected an offset that is a multiple of 64 bytes, got ") << getOffsetAttr();
+    return emitOpError("arena_c2: expected an offset that is a multiple of 64 bytes, got ") << getOffsetAttr();
   return success();
 }
 
 LogicalResult LaunchOp::verify() {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
   if (!kernel)
-    return emitOpError("expected a kernel named ") << getKernelAttr();
+    return emitOpError("launch_c1: expected a kernel named ") << getKernelAttr();
   Block &body = kernel.getBody().front();
   if (body.getNumArguments() != getInputs().size() || body.back().getNumOperands() != getOutputs().size())
-    return emitOpError("the kernel takes ")
+    return emitOpError("launch_c2: the kernel takes ")
            << body.getNumArguments() << " and gives " << body.back().getNumOperands() << " buffers, the launch has "
            << getInputs().size() << " and " << getOutputs().size();
   return success();

@@ -48,7 +48,10 @@ def Exec_EntryOp : Exec_Op<"entry", [IsolatedFromAbove, Symbol, NoTerminator, Si
   let summary = "An entry point of the program";
   let description = [{
     `symbols` names the symbolic dimensions in the order in which every affine map of the module counts them, `minimums` and `maximums` are their
-    bounds. `arena` is the bytes of the arena.
+    bounds. `arena` is the bytes of the arena. The attributes `inputs` and `outputs` list the ports in the model's order.
+
+    Rules: entry_c1: one minimum and one maximum a symbol. entry_c2: 0 <= minimum <= maximum. entry_c3: the arena's size is one expression of the
+    symbols.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$symbols, DenseI64ArrayAttr:$minimums,
                        DenseI64ArrayAttr:$maximums, AffineMapAttr:$arena);
@@ -71,7 +74,11 @@ def Exec_StateOp : Exec_BufferOp<"state", "A tensor that outlives a run, by name
 
 def Exec_ArenaOp : Exec_Op<"arena", [Pure]> {
   let summary = "A piece of the run's arena";
-  let description = "`offset` is in bytes, a multiple of 64. Pieces whose lives do not overlap may share memory.";
+  let description = [{
+    `offset` is in bytes. Pieces whose lives do not overlap may share memory.
+
+    Rules: arena_c1: the offset is one expression of symbols. arena_c2: it is a multiple of 64.
+  }];
   let arguments = (ins AffineMapAttr:$offset);
   let results = (outs Exec_Buffer:$buffer);
   let assemblyFormat = "`offset` `=` $offset attr-dict `:` type($buffer)";
@@ -88,7 +95,11 @@ def Exec_AliasOp : Exec_Op<"alias", [Pure]> {
 
 def Exec_LaunchOp : Exec_Op<"launch", [AttrSizedOperandSegments]> {
   let summary = "Runs a kernel over its tiles";
-  let description = "The buffers are the kernel region's arguments, then what it yields.";
+  let description = [{
+    The buffers are the kernel region's arguments, then what it yields.
+
+    Rules: launch_c1: the kernel is in the module. launch_c2: as many buffers as the kernel takes and gives.
+  }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$inputs, Variadic<Exec_Buffer>:$outputs);
   let assemblyFormat = "$kernel `(` $inputs `)` `to` `(` $outputs `)` attr-dict `:` functional-type($inputs, $outputs)";
   let hasVerifier = 1;
