@@ -1,0 +1,28 @@
+// RUN: weft-opt %s | weft-opt | FileCheck %s
+
+// CHECK: weft.dim "rows" in [1, 1024]
+weft.dim "rows" in [1, 1024]
+
+// CHECK-LABEL: func @groups
+func.func @groups(%x: tensor<?x4xf32, #weft.encoding<[rows, 4]>>, %w: tensor<4x3xf32>)
+    -> tensor<?x3xf32, #weft.encoding<[rows, 3]>> {
+  // CHECK: weft.library_call "matmul"(%{{.*}}, %{{.*}}) : (tensor<?x4xf32, #weft.encoding<[rows, 4]>>, tensor<4x3xf32>) -> tensor<?x3xf32, #weft.encoding<[rows, 3]>> {
+  %0 = weft.library_call "matmul"(%x, %w) : (tensor<?x4xf32, #weft.encoding<[rows, 4]>>, tensor<4x3xf32>) -> tensor<?x3xf32, #weft.encoding<[rows, 3]>> {
+  ^bb0(%a: tensor<?x4xf32, #weft.encoding<[rows, 4]>>, %b: tensor<4x3xf32>):
+    %3 = weft.dot_general %a, %b contract = [1] x [0] : (tensor<?x4xf32, #weft.encoding<[rows, 4]>>, tensor<4x3xf32>) -> tensor<?x3xf32, #weft.encoding<[rows, 3]>>
+    weft.yield %3 : tensor<?x3xf32, #weft.encoding<[rows, 3]>>
+  }
+  // CHECK: weft.fusion loop(%{{.*}}) : (tensor<?x3xf32, #weft.encoding<[rows, 3]>>) -> tensor<?x3xf32, #weft.encoding<[rows, 3]>> {
+  %1 = weft.fusion loop(%0) : (tensor<?x3xf32, #weft.encoding<[rows, 3]>>) -> tensor<?x3xf32, #weft.encoding<[rows, 3]>> {
+  ^bb0(%a: tensor<?x3xf32, #weft.encoding<[rows, 3]>>):
+    %4 = weft.tanh %a : tensor<?x3xf32, #weft.encoding<[rows, 3]>>
+    weft.yield %4 : tensor<?x3xf32, #weft.encoding<[rows, 3]>>
+  }
+  // CHECK: weft.composite "gelu" {approximate = "none"}(%{{.*}}) :
+  %2 = weft.composite "gelu" {approximate = "none"} (%1) : (tensor<?x3xf32, #weft.encoding<[rows, 3]>>) -> tensor<?x3xf32, #weft.encoding<[rows, 3]>> {
+  ^bb0(%a: tensor<?x3xf32, #weft.encoding<[rows, 3]>>):
+    %5 = weft.erf %a : tensor<?x3xf32, #weft.encoding<[rows, 3]>>
+    weft.yield %5 : tensor<?x3xf32, #weft.encoding<[rows, 3]>>
+  }
+  return %2 : tensor<?x3xf32, #weft.encoding<[rows, 3]>>
+}
