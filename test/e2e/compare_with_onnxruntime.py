@@ -7,6 +7,7 @@ made an output, so that a wrong node is named. onnxruntime runs without graph op
 import argparse
 import os
 import sys
+import tempfile
 import time
 
 import numpy
@@ -155,7 +156,17 @@ def check_classes(name, value):
         raise AssertionError(f"output {name} has {distinct} distinct values over {rows.shape[1]} classes: it would hide mistakes")
 
 
-def compare(weft, name, folder, break_value=None):
+def compare_with_interpreter(weft, model, inputs):
+    """`weft verify` compares every op's value with the interpreter's; it fails where one differs."""
+    with tempfile.TemporaryDirectory() as scratch:
+        given = os.path.join(scratch, "inputs.npz")
+        numpy.savez(given, **inputs)
+        started = time.monotonic()
+        said = weft_tool.call(weft, "verify", model, "--inputs", given, f"--tolerance={TOLERANCE}").stdout.strip().splitlines()
+        print(f"  interpreter: {said[-1] if said else 'agrees'} ({time.monotonic() - started:.1f} s)")
+
+
+def compare(weft, name, folder, break_value=None, interpreter=False):
     case = models.load(name)
     os.makedirs(folder, exist_ok=True)
     plain, every = os.path.join(folder, "model.onnx"), os.path.join(folder, "every_value.onnx")
@@ -199,6 +210,8 @@ def compare(weft, name, folder, break_value=None):
             order = {output: index for index, output in enumerate(producers)}
             for ratio, value, node in sorted(wrong, key=lambda entry: order.get(entry[1], 0))[:5]:
                 print(f"    wrong: {value} of node {node}: max|a-b|/max|b| = {ratio:.3e}, allowed {TOLERANCE:.0e}")
+    if interpreter:
+        compare_with_interpreter(weft, plain, case.inputs[0])
     return failed
 
 
@@ -206,11 +219,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--weft", required=True, help="the weft tool")
     parser.add_argument("--folder", required=True, help="where the models and artifacts of this comparison go")
+    parser.add_argument("--interpreter", action="store_true", help="compare with Weft's interpreter too, on the first inputs")
     parser.add_argument("--break-value", help="make this value wrong, to see that it is reported")
     parser.add_argument("model", choices=sorted(models.CASES))
     arguments = parser.parse_args()
     try:
-        failed = compare(os.path.abspath(arguments.weft), arguments.model, arguments.folder, arguments.break_value)
+        failed = compare(os.path.abspath(arguments.weft), arguments.model, arguments.folder, arguments.break_value, arguments.interpreter)
     except models.NotHere as error:
         print(f"NOT CHECKED: {error}")
         sys.exit(NOT_CHECKED)

@@ -1,0 +1,63 @@
+// RUN: weft-opt %s -split-input-file -verify-diagnostics
+
+func.func @region_c1(%x: tensor<3xf32>) {
+  // expected-error @+1 {{region_c1: expected}}
+  %0 = weft.fusion loop(%x) : (tensor<3xf32>) -> tensor<3xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %1 = weft.constant dense<0.0> : tensor<3xf32>
+    weft.yield %1 : tensor<3xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @region_c2(%x: tensor<3xf32>) {
+  // expected-error @+1 {{region_c2: expected}}
+  %0 = weft.composite "gelu" {} (%x) : (tensor<3xf32>) -> tensor<3xf32> {
+  ^bb0(%a: tensor<3xf32>):
+    %1 = weft.constant dense<0.0> : tensor<4xf32>
+  // expected-note @+1 {{it yields}}
+    weft.yield %1 : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @library_call_c1(%x: tensor<3xf32>) {
+  // expected-error @+1 {{library_call_c1: expected callee}}
+  %0 = weft.library_call "fft"(%x) : (tensor<3xf32>) -> tensor<3xf32> {
+  ^bb0(%a: tensor<3xf32>):
+    weft.yield %a : tensor<3xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @library_call_c1(%x: tensor<3xf32>) {
+  // expected-error @+1 {{library_call_c1: expected one}}
+  %0 = weft.library_call "matmul"(%x) : (tensor<3xf32>) -> tensor<3xf32> {
+  ^bb0(%a: tensor<3xf32>):
+    weft.yield %a : tensor<3xf32>
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{dim_c1: expected 0 <= min <= max}}
+weft.dim "n" in [5, 4]
+
+// -----
+
+// expected-error @+1 {{dim_c1: expected 0 <= min <= max}}
+weft.dim "n" in [-1, 4]
+
+// -----
+
+// expected-note @+1 {{declared}}
+weft.dim "n" in [1, 4]
+// expected-error @+1 {{dim_c2: "n" is declared twice}}
+weft.dim "n" in [1, 8]
