@@ -9,7 +9,7 @@ import tempfile
 
 import source_tree
 
-MNEMONIC = re.compile(r'^def\s+\w+\s*:\s*\w+<\s*"(\w+)"', re.MULTILINE)
+MNEMONIC = re.compile(r'^def\s+\w+Op\s*:\s*\w+<\s*"(\w+)"', re.MULTILINE)
 RULE = re.compile(r"\b([a-z][a-z0-9_]*_c\d+)\b")
 PREFIX = {"Graph": "weft", "Mesh": "mesh", "Exec": "exec"}
 
