@@ -213,15 +213,28 @@ TEST(Concurrency, AStateServesOneRunAtATime) {
   ASSERT_EQ(take(weft_state_create(loaded.program.get(), &state)), "");
   ASSERT_EQ(take(weft_run_set_state(first.get(), state)), "");
   ASSERT_EQ(take(weft_run_set_state(second.get(), state)), "");
+  // The first run stays between its two ops until the second has tried.
+  struct Gate {
+    std::atomic<bool> reached{false}, open{false};
+  } gate;
+  ASSERT_EQ(take(weft_run_set_observer(
+                first.get(),
+                [](void *user, const WeftObservation *) {
+                  auto *gate = static_cast<Gate *>(user);
+                  gate->reached = true;
+                  while (!gate->open)
+                    std::this_thread::yield();
+                },
+                &gate)),
+            "");
   ASSERT_EQ(take(weft_run_start(first.get(), nullptr, 0, nullptr)), "");
-  std::string error;
-  for (int round = 0; round < 1000 && error.empty(); ++round) {
-    error = take(weft_run_execute(second.get()));
-    if (takeCode(weft_run_wait(first.get(), 0)) != WEFT_DEADLINE_EXCEEDED)
-      break;
-  }
-  EXPECT_EQ(error, "the state is in use by another run");
+  while (!gate.reached)
+    std::this_thread::yield();
+  EXPECT_EQ(take(weft_run_execute(second.get())), "the state is in use by another run");
+  EXPECT_EQ(takeCode(weft_state_reset(state)), WEFT_FAILED_PRECONDITION);
+  gate.open = true;
   EXPECT_EQ(take(weft_run_wait(first.get(), -1)), "");
+  EXPECT_EQ(take(weft_run_execute(second.get())), "");
   first.reset();
   second.reset();
   weft_state_free(state);
