@@ -52,6 +52,9 @@ private:
     match.op = value.getDefiningOp();
     if (!match.op || !isa<ConvolutionOp, DotGeneralOp>(match.op) || !value.hasOneUse())
       return std::nullopt;
+    // Nothing moves into a branch or a loop.
+    if (match.op->getBlock() != builder.getInsertionBlock())
+      return std::nullopt;
     Type type = elementType(value);
     if ((!type.isF32() && !type.isF64()) || elementType(match.op->getOperand(0)) != type)
       return std::nullopt;

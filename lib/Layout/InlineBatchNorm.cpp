@@ -1,4 +1,4 @@
-//===- InlineBatchNorm.cpp - Batch normalization with fixed statistics becomes a scale and a shift ---------===//
+//===- InlineBatchNorm.cpp - Normalizations of images become plain ops, a scale and a shift at the end -----===//
 
 #include "dialects/Graph/Structure.h"
 #include "lib/Layout/Passes.h"
@@ -18,7 +18,7 @@ struct InlineBatchNormPass : impl::InlineBatchNormBase<InlineBatchNormPass> {
   void runOnOperation() override {
     SmallVector<CompositeOp> composites;
     getOperation().walk([&](CompositeOp op) {
-      if (op.getName() == "batch_norm_inference")
+      if (op.getName() == "batch_norm_inference" || op.getName() == "instance_norm")
         composites.push_back(op);
     });
     for (CompositeOp composite : composites) {

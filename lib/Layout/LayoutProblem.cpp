@@ -2,6 +2,7 @@
 
 #include "lib/Layout/LayoutProblem.h"
 #include "dialects/Graph/Contraction.h"
+#include "lib/Layout/FlattenedWeights.h"
 #include "lib/Layout/MinimumCut.h"
 
 using namespace mlir;
@@ -42,6 +43,14 @@ bool LayoutProblem::isLink(Operation *op) const {
          operand->second.label != result->second.label && links(transpose, operand->second.label);
 }
 
+static bool feedsNoConvolution(TransposeOp op) {
+  return llvm::none_of(op->getUsers(), [](Operation *user) { return isa<ConvolutionOp>(user); });
+}
+
+static bool isNextToConvolution(TransposeOp op) {
+  return !feedsNoConvolution(op) || op.getOperand().getDefiningOp<ConvolutionOp>();
+}
+
 LayoutProblem::LayoutProblem(Block &givenBlock, ArrayRef<int64_t> given, FrozenValues &frozenValues)
     : block(givenBlock), permutation(given), inverse(invert(given)), frozen(frozenValues) {}
 
@@ -52,11 +61,9 @@ bool LayoutProblem::improve() {
     bool forward = op.getPermutation() == ArrayRef<int64_t>(permutation);
     if ((!forward && op.getPermutation() != ArrayRef<int64_t>(inverse)) || isFree(op.getOperand()))
       continue;
-    bool toConvolution = llvm::any_of(op->getUsers(), [](Operation *user) { return isa<ConvolutionOp>(user); });
-    bool fromConvolution = op.getOperand().getDefiningOp<ConvolutionOp>() != nullptr;
     bool selfInverse = permutation == inverse;
-    bool operandLabel = selfInverse ? fromConvolution && !toConvolution : !forward;
-    (toConvolution || fromConvolution ? seeds : others).push_back({op, operandLabel});
+    bool operandLabel = selfInverse ? feedsNoConvolution(op) && isNextToConvolution(op) : !forward;
+    (isNextToConvolution(op) ? seeds : others).push_back({op, operandLabel});
   }
   llvm::append_range(seeds, others);
   std::vector<Part> parts;
@@ -64,6 +71,7 @@ bool LayoutProblem::improve() {
     if (members.contains(op.getOperand()) || members.contains(op.getResult()))
       continue;
     parts.emplace_back();
+    parts.back().hasConvolution = isNextToConvolution(op);
     explore(op, operandLabel, parts.back());
   }
   bool changed = false;
@@ -187,14 +195,23 @@ bool LayoutProblem::improvePart(Part &part) {
         else if (isInBlock(user) &&
                  getFlexibility(user, use.getOperandNumber(), from(members[member].label)) == Flexibility::Absorbs)
           continue;
+        else if (auto flatten = dyn_cast<ReshapeOp>(user);
+                 flatten && matchReorderableFlattening(flatten, from(!members[member].label), frozen))
+          continue; // the weights behind it take the transpose over, by reorder-flattened-weights
         cut.addEdge(someInOne, consumer, MinimumCut::kInfinite);
         cut.addEdge(consumer, someInZero, MinimumCut::kInfinite);
       }
   }
-  if (cut.solve() >= present)
-    return false;
-  for (auto [op, node] : nodeOf)
+  int64_t cost = cut.solve();
+  bool moves = false;
+  for (auto [op, node] : nodeOf) {
     ops[op].chosen = cut.isOnSinkSide(node);
+    moves |= ops[op].chosen != ops[op].label;
+  }
+  // For the same price as much work as possible is done in the layout of the convolutions, right behind them. This cut
+  // has the most ops in label 1, so that none leaves it and this ends.
+  if (cost > present || (cost == present && !(moves && part.hasConvolution)))
+    return false;
   for (auto [number, node] : producerNodes) {
     Tensor &tensor = tensors[number];
     bool label = cut.isOnSinkSide(node);

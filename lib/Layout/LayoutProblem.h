@@ -46,6 +46,7 @@ private:
   struct Part {
     llvm::SmallVector<unsigned> tensors;
     llvm::SetVector<mlir::Operation *> ops; // flexible ones
+    bool hasConvolution = false;            // label 1 is its layout
   };
 
   llvm::ArrayRef<int64_t> from(bool label) const { return label ? inverse : permutation; }

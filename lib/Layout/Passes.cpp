@@ -30,6 +30,7 @@ void buildLayoutPipeline(mlir::OpPassManager &passManager) {
   passManager.addPass(createCleanup());
   passManager.addPass(createMinimizeTransposes());
   passManager.addPass(createCleanup());
+  passManager.addPass(createReorderFlattenedWeights());
   // Last, when all work on frozen parameters is there.
   passManager.addPass(createHoistFrozen());
   passManager.addPass(createCleanup());

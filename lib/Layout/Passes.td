@@ -6,9 +6,10 @@
 include "mlir/Pass/PassBase.td"
 
 def InlineBatchNorm : Pass<"inline-batch-norm", "::mlir::ModuleOp"> {
-  let summary = "Takes the decomposition of batch normalization with fixed statistics";
+  let summary = "Takes the decomposition of the normalizations between convolutions";
   let description = [{
-    A composite `batch_norm_inference` becomes its region: a scale and a shift a channel, which the folds of this stage then see.
+    A composite `batch_norm_inference` becomes its region: a scale and a shift a channel, which the folds of this stage then see. So does
+    `instance_norm`, whose reductions can then work in the layout of the convolutions.
 
     Precondition: a module after Simplify.
 
@@ -97,8 +98,8 @@ def MinimizeTransposes : Pass<"minimize-transposes", "::mlir::ModuleOp"> {
     For each permutation that occurs, the ops that can work in either layout (elementwise ops and composites of them, pad, slice, concatenate,
     reverse, reduce_window, cumulative, dynamic slices, sort, reductions, ...) and the values between them form a graph in which every op takes one
     of two layouts. A value that is made in one layout and used in the other costs its bytes once. A minimum cut gives the cheapest
-    choice; it is taken only where it is cheaper than what is there, so that the pass ends. Of equally cheap choices the one with the most
-    work in the layout of the convolutions is taken. Values of frozen parameters, constants, broadcasts and iotas can be had in any
+    choice; it is taken only where it is cheaper than what is there, or as cheap with more work in the layout of the convolutions, so
+    that the pass ends. Values of frozen parameters, constants, broadcasts and iotas can be had in any
     layout. A sum of floats is left alone where its order would change.
 
     Precondition: a module after Simplify.
@@ -110,6 +111,29 @@ def MinimizeTransposes : Pass<"minimize-transposes", "::mlir::ModuleOp"> {
     %3 = weft.transpose %2 perm = [0, 2, 1] : (tensor<2x3x8xf32>) -> tensor<2x8x3xf32>
     // After
     %1 = weft.tanh %0 : tensor<2x8x3xf32>
+    ```
+  }];
+}
+
+def ReorderFlattenedWeights : Pass<"reorder-flattened-weights", "::mlir::ModuleOp"> {
+  let summary = "Removes a transpose before a flattening by reordering the frozen weights behind it";
+  let description = [{
+    Where an image is transposed, flattened and multiplied with frozen weights, as at the end of older convolutional networks, it is flattened
+    as it lies, and the weights' rows are put in that order (in `@prepare`, later).
+
+    Precondition: a module after Simplify, transposes minimized.
+
+    ```mlir
+    // Before
+    %0 = weft.transpose %x perm = [0, 3, 1, 2] : (tensor<2x4x4x3xf32>) -> tensor<2x3x4x4xf32>
+    %1 = weft.reshape %0 : (tensor<2x3x4x4xf32>) -> tensor<2x48xf32>
+    %2 = weft.dot_general %1, %w contract = [1] x [0] : (tensor<2x48xf32>, tensor<48x5xf32>) -> tensor<2x5xf32>
+    // After
+    %0 = weft.reshape %x : (tensor<2x4x4x3xf32>) -> tensor<2x48xf32>
+    %1 = weft.reshape %w : (tensor<48x5xf32>) -> tensor<3x4x4x5xf32>
+    %2 = weft.transpose %1 perm = [1, 2, 0, 3] : (tensor<3x4x4x5xf32>) -> tensor<4x4x3x5xf32>
+    %3 = weft.reshape %2 : (tensor<4x4x3x5xf32>) -> tensor<48x5xf32>
+    %4 = weft.dot_general %0, %3 contract = [1] x [0] : (tensor<2x48xf32>, tensor<48x5xf32>) -> tensor<2x5xf32>
     ```
   }];
 }

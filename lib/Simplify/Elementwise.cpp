@@ -3,6 +3,7 @@
 #include "dialects/Graph/Elementwise.h"
 #include "dialects/Graph/Creation.h"
 #include "lib/Simplify/Patterns.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace weft::graph;
@@ -37,8 +38,9 @@ struct IdentityElement : RewritePattern {
       return failure();
     DenseElementsAttr right = matchSplat(op->getOperand(1));
     if (!right) {
-      // The constant goes right, where folds look for it.
-      if (!op->hasTrait<OpTrait::IsCommutative>() || !matchSplat(op->getOperand(0)))
+      // The constant goes right, where folds look for it. (Of two constants the fold of commutative ops decides.)
+      if (!op->hasTrait<OpTrait::IsCommutative>() || !matchSplat(op->getOperand(0)) ||
+          matchPattern(op->getOperand(1), m_Constant()))
         return failure();
       Value left = op->getOperand(0);
       rewriter.modifyOpInPlace(op, [&] {
@@ -79,12 +81,12 @@ template <typename Op> struct Idempotent : OpRewritePattern<Op> {
   }
 };
 
-/// |-x| is |x|.
+/// |-x| is |x|. (Of unsigned integers -x is another positive number.)
 struct AbsOfNegate : OpRewritePattern<AbsOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AbsOp op, PatternRewriter &rewriter) const override {
     auto inner = op.getOperand().getDefiningOp<NegateOp>();
-    if (!inner)
+    if (!inner || isUnsignedElement(elementType(op.getResult())))
       return failure();
     rewriter.modifyOpInPlace(op, [&] { op.setOperand(inner.getOperand()); });
     return success();
