@@ -1,11 +1,13 @@
 //===- Dim.cpp - The size of one dimension, an integer or an expression of symbols ---------------===//
 
 #include "dialects/Graph/Dim.h"
+#include "dialects/Graph/DimPolynomial.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -37,25 +39,14 @@ template <typename Combine> Dim combine(const Dim &lhs, const Dim &rhs, Combine 
              symbols);
 }
 
-/// The factors of a product, with the constant one apart.
-void collectFactors(AffineExpr expression, int64_t &constant, SmallVectorImpl<AffineExpr> &factors) {
-  if (auto binary = dyn_cast<AffineBinaryOpExpr>(expression); binary && binary.getKind() == AffineExprKind::Mul) {
-    collectFactors(binary.getLHS(), constant, factors);
-    collectFactors(binary.getRHS(), constant, factors);
-    return;
-  }
-  if (auto value = dyn_cast<AffineConstantExpr>(expression))
-    constant *= value.getValue();
-  else
-    factors.push_back(expression);
-}
-
 } // namespace
 
 Dim::Dim(AffineExpr given, ArrayRef<StringAttr> names) {
   // Sort the names, simplify, and drop the names that do not occur.
   SmallVector<StringAttr> sorted = merge(names, {});
-  AffineExpr simple = simplifyAffineExpr(remap(given, names, sorted), 0, sorted.size());
+  AffineExpr simple = remap(given, names, sorted);
+  if (std::optional<DimPolynomial> polynomial = DimPolynomial::from(simple))
+    simple = polynomial->build(given.getContext());
   SmallVector<AffineExpr> replacements;
   for (auto [position, name] : llvm::enumerate(sorted)) {
     replacements.push_back(getAffineSymbolExpr(symbols.size(), given.getContext()));
@@ -63,6 +54,9 @@ Dim::Dim(AffineExpr given, ArrayRef<StringAttr> names) {
       symbols.push_back(name);
   }
   expression = simple.replaceSymbols(replacements);
+  // Integers that overflow are kept as the most negative one, which no tensor has as a size.
+  if (symbols.empty() && !isa<AffineConstantExpr>(expression))
+    expression = getAffineConstantExpr(std::numeric_limits<int64_t>::min(), given.getContext());
 }
 
 Dim Dim::constant(MLIRContext *context, int64_t value) { return Dim(getAffineConstantExpr(value, context), {}); }
@@ -84,31 +78,11 @@ Dim Dim::floorDiv(int64_t divisor) const { return Dim(expression.floorDiv(diviso
 Dim Dim::ceilDiv(int64_t divisor) const { return Dim(expression.ceilDiv(divisor), symbols); }
 
 std::optional<Dim> Dim::divideExactly(const Dim &divisor) const {
-  if (*this == divisor)
-    return constant(getContext(), 1);
-  if (divisor.isConstant()) {
-    int64_t value = divisor.getConstant();
-    if (value == 0 || !expression.isMultipleOf(value))
-      return std::nullopt;
-    return floorDiv(value);
-  }
   SmallVector<StringAttr> names = merge(symbols, divisor.symbols);
-  int64_t numerator = 1, denominator = 1;
-  SmallVector<AffineExpr> factors, divisors;
-  collectFactors(remap(expression, symbols, names), numerator, factors);
-  collectFactors(remap(divisor.expression, divisor.symbols, names), denominator, divisors);
-  if (denominator == 0 || numerator % denominator != 0)
-    return std::nullopt;
-  for (AffineExpr factor : divisors) {
-    auto *found = llvm::find(factors, factor);
-    if (found == factors.end())
-      return std::nullopt;
-    factors.erase(found);
-  }
-  AffineExpr quotient = getAffineConstantExpr(numerator / denominator, getContext());
-  for (AffineExpr factor : factors)
-    quotient = quotient * factor;
-  return Dim(quotient, names);
+  std::optional<DimPolynomial> dividend = DimPolynomial::from(remap(expression, symbols, names));
+  std::optional<DimPolynomial> by = DimPolynomial::from(remap(divisor.expression, divisor.symbols, names));
+  std::optional<DimPolynomial> quotient = dividend && by ? dividend->divideExactly(*by) : std::nullopt;
+  return quotient ? std::optional(Dim(quotient->build(getContext()), names)) : std::nullopt;
 }
 
 std::optional<int64_t> Dim::evaluate(llvm::function_ref<std::optional<int64_t>(StringRef)> valueOf) const {
@@ -153,6 +127,17 @@ static void printName(StringRef name, llvm::raw_ostream &os) {
   os << '"';
 }
 
+/// The term without its minus sign, where it is a negative integer or has one as its factor.
+static std::optional<AffineExpr> negateTerm(AffineExpr term) {
+  auto product = dyn_cast<AffineBinaryOpExpr>(term);
+  bool isProduct = product && product.getKind() == AffineExprKind::Mul;
+  auto factor = dyn_cast<AffineConstantExpr>(isProduct ? product.getRHS() : term);
+  if (!factor || factor.getValue() >= 0 || factor.getValue() == std::numeric_limits<int64_t>::min())
+    return std::nullopt;
+  AffineExpr positive = getAffineConstantExpr(-factor.getValue(), term.getContext());
+  return isProduct ? product.getLHS() * positive : positive;
+}
+
 void Dim::print(llvm::raw_ostream &os) const {
   // Precedence: 0 for a sum, 1 for a term.
   std::function<void(AffineExpr, int)> walk = [&](AffineExpr node, int precedence) {
@@ -165,16 +150,17 @@ void Dim::print(llvm::raw_ostream &os) const {
       return;
     }
     auto binary = cast<AffineBinaryOpExpr>(node);
-    bool isSum = binary.getKind() == AffineExprKind::Add;
-    bool parentheses = isSum && precedence > 0;
-    os << (parentheses ? "(" : "");
-    // The right operand of a term is a factor: put any compound one in parentheses.
-    bool rightIsCompound = !isSum && isa<AffineBinaryOpExpr>(binary.getRHS());
-    walk(binary.getLHS(), isSum ? 0 : 1);
+    if (binary.getKind() == AffineExprKind::Add) {
+      os << (precedence > 0 ? "(" : "");
+      walk(binary.getLHS(), 0);
+      std::optional<AffineExpr> negated = negateTerm(binary.getRHS());
+      os << (negated ? " - " : " + ");
+      walk(negated.value_or(binary.getRHS()), negated ? 1 : 0);
+      os << (precedence > 0 ? ")" : "");
+      return;
+    }
+    walk(binary.getLHS(), 1);
     switch (binary.getKind()) {
-    case AffineExprKind::Add:
-      os << " + ";
-      break;
     case AffineExprKind::Mul:
       os << " * ";
       break;
@@ -188,9 +174,11 @@ void Dim::print(llvm::raw_ostream &os) const {
       os << " mod ";
       break;
     }
-    os << (rightIsCompound ? "(" : "");
-    walk(binary.getRHS(), isSum || rightIsCompound ? 0 : 1);
-    os << (rightIsCompound ? ")" : "") << (parentheses ? ")" : "");
+    // The right operand of a term is a factor: any compound one stands in parentheses.
+    bool isCompound = isa<AffineBinaryOpExpr>(binary.getRHS());
+    os << (isCompound ? "(" : "");
+    walk(binary.getRHS(), isCompound ? 0 : 1);
+    os << (isCompound ? ")" : "");
   };
   walk(expression, 0);
 }
@@ -222,6 +210,9 @@ public:
 
 private:
   FailureOr<Dim> parseTerm() {
+    // A sum is put in normal form at every step: a long one would take forever.
+    if (++terms > 256)
+      return parser.emitError(parser.getCurrentLocation(), "expression has too many terms");
     FailureOr<Dim> term = parseFactor();
     while (succeeded(term)) {
       SMLoc location = parser.getCurrentLocation();
@@ -256,18 +247,18 @@ private:
     if (++depth > 64)
       return parser.emitError(parser.getCurrentLocation(), "expression is nested too deeply");
     llvm::scope_exit leave([&] { --depth; });
+    if (succeeded(parser.parseOptionalMinus())) {
+      FailureOr<Dim> factor = parseFactor();
+      if (failed(factor))
+        return failure();
+      return *factor * -1;
+    }
     int64_t value;
     OptionalParseResult integer = parser.parseOptionalInteger(value);
     if (integer.has_value()) {
       if (failed(*integer))
         return failure();
       return Dim::constant(context, value);
-    }
-    if (succeeded(parser.parseOptionalMinus())) {
-      FailureOr<Dim> factor = parseFactor();
-      if (failed(factor))
-        return failure();
-      return *factor * -1;
     }
     if (succeeded(parser.parseOptionalLParen())) {
       FailureOr<Dim> sum = parseSum();
@@ -286,7 +277,7 @@ private:
   }
 
   AsmParser &parser;
-  unsigned depth = 0;
+  unsigned depth = 0, terms = 0;
 };
 
 } // namespace

@@ -228,6 +228,42 @@ LogicalResult ArgReduceOp::evaluate(ArrayRef<TensorValue> operands, SmallVectorI
   return success();
 }
 
+namespace {
+
+/// Along one dimension: for each position of the result the places of the operand under its window, in the window's
+/// order, as offsets. What the window has outside the operand holds the identity and changes nothing.
+struct WindowPlaces {
+  WindowPlaces(int64_t size, int64_t results, int64_t stride, int64_t window, int64_t step, int64_t base,
+               int64_t dilation, int64_t padding) {
+    for (int64_t result = 0; result < results; ++result) {
+      int64_t corner = result * step - padding;
+      SmallVector<int64_t> &places = offsets.emplace_back();
+      // The shorter of the two walks: over the window or over the operand.
+      if (window <= size) {
+        for (int64_t tap = 0; tap < window; ++tap)
+          if (int64_t at = corner + tap * dilation; at >= 0 && at % base == 0 && at / base < size)
+            places.push_back(at / base * stride);
+      } else {
+        for (int64_t element = 0; element < size; ++element)
+          if (int64_t at = element * base - corner; at >= 0 && at % dilation == 0 && at / dilation < window)
+            places.push_back(element * stride);
+      }
+    }
+  }
+  SmallVector<SmallVector<int64_t>, 0> offsets;
+};
+
+/// Calls `body(offset)` for the sums of one place of each dimension, the last dimension fastest.
+template <typename Body>
+void forEachPlace(ArrayRef<const SmallVector<int64_t> *> places, int64_t offset, const Body &body) {
+  if (places.empty())
+    return body(offset);
+  for (int64_t place : *places.front())
+    forEachPlace(places.drop_front(), offset + place, body);
+}
+
+} // namespace
+
 LogicalResult ReduceWindowOp::evaluate(ArrayRef<TensorValue> operands, SmallVectorImpl<TensorValue> &results,
                                        EvaluationContext &context) {
   TensorValue operand = unpack(operands[0]);
@@ -240,38 +276,34 @@ LogicalResult ReduceWindowOp::evaluate(ArrayRef<TensorValue> operands, SmallVect
   ReductionKind kind = getKind();
   double identity = isFloat ? floatIdentity(kind, type) : 0;
   int64_t integerStart = isFloat ? 0 : integerIdentity(kind, type);
-  ArrayRef<int64_t> window = getWindowDimensions(), dilation = getBaseDilations();
-  int64_t windowSize = productOf(window);
+  SmallVector<WindowPlaces> dimensions;
+  int64_t work = 1;
+  for (int64_t i = 0; i < rank; ++i) {
+    dimensions.emplace_back(operand.getShape()[i], shape[i], strides[i], getWindowDimensions()[i],
+                            getWindowStrides()[i], getBaseDilations()[i], getWindowDilations()[i], getPaddingLow()[i]);
+    work *= std::min(getWindowDimensions()[i], operand.getShape()[i]);
+  }
 
-  // Combines in row-major order of the window what lies inside the operand, and the identity for what does not.
   auto reduceAt = [&](int64_t position) {
-    SmallVector<int64_t, 6> corner(rank), tap(rank, 0);
+    SmallVector<const SmallVector<int64_t> *, 6> places;
     for (int64_t i = 0; i < rank; ++i)
-      corner[i] = position / resultStrides[i] % shape[i] * getWindowStrides()[i] - getPaddingLow()[i];
-    double total = identity;
-    int64_t integerTotal = integerStart;
-    for (int64_t n = 0; n < windowSize; ++n) {
-      int64_t offset = 0;
-      bool inside = true;
-      for (int64_t i = 0; i < rank && inside; ++i) {
-        int64_t at = corner[i] + tap[i] * getWindowDilations()[i];
-        inside = at >= 0 && at % dilation[i] == 0 && at / dilation[i] < operand.getShape()[i];
-        offset += at / dilation[i] * strides[i];
-      }
-      if (!isFloat) {
-        int64_t element = inside ? operand.getInteger(offset) : integerStart;
-        integerTotal = combineIntegers(kind, isUnsigned, integerTotal, element);
-      } else {
-        double element = inside ? operand.getFloat(offset) : identity;
-        total = isDouble ? combineFloats(kind, total, element)
-                         : combineFloats(kind, static_cast<float>(total), static_cast<float>(element));
-      }
-      for (int64_t i = rank - 1; i >= 0 && ++tap[i] == window[i]; --i)
-        tap[i] = 0;
+      places.push_back(&dimensions[i].offsets[position / resultStrides[i] % shape[i]]);
+    if (!isFloat) {
+      int64_t total = integerStart;
+      forEachPlace(places, 0, [&](int64_t offset) {
+        total = combineIntegers(kind, isUnsigned, total, operand.getInteger(offset));
+      });
+      return result.setInteger(position, total);
     }
-    isFloat ? result.setFloat(position, total) : result.setInteger(position, integerTotal);
+    double total = identity;
+    forEachPlace(places, 0, [&](int64_t offset) {
+      double element = operand.getFloat(offset);
+      total = isDouble ? combineFloats(kind, total, element)
+                       : combineFloats(kind, static_cast<float>(total), static_cast<float>(element));
+    });
+    result.setFloat(position, total);
   };
-  forEachRow(result.getElementCount(), windowSize * 4, reduceAt);
+  forEachRow(result.getElementCount(), work * 8, reduceAt);
   results.push_back(pack(result, type));
   return success();
 }
@@ -296,8 +328,6 @@ LogicalResult CumulativeOp::evaluate(ArrayRef<TensorValue> operands, SmallVector
         isFloat ? result.setFloat(at, total) : result.setInteger(at, integerTotal);
       if (!isFloat)
         integerTotal = combineIntegers(kind, isUnsigned, integerTotal, operand.getInteger(at));
-      else if (n == 0)
-        total = operand.getFloat(at);
       else
         total = isDouble ? combineFloats(kind, total, operand.getFloat(at))
                          : combineFloats(kind, static_cast<float>(total), static_cast<float>(operand.getFloat(at)));

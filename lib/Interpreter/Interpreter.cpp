@@ -5,6 +5,7 @@
 #include "dialects/Graph/GraphDialect.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/MathExtras.h"
+#include <unistd.h>
 
 using namespace mlir;
 using weft::graph::GraphDialect;
@@ -14,8 +15,11 @@ namespace weft {
 
 namespace {
 
-/// No tensor of one run is larger: a size beyond it comes from a wrong shape, and asking for it would end the process.
-constexpr int64_t kMaximumBytes = int64_t(1) << 40;
+/// The memory of this machine: asking for more of it would end the process.
+int64_t memoryBytes() {
+  static const int64_t bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  return bytes;
+}
 
 StringRef nameOf(func::FuncOp function, unsigned argument, StringRef attribute) {
   auto name = function.getArgAttrOfType<StringAttr>(argument, attribute);
@@ -110,6 +114,8 @@ FailureOr<SmallVector<TensorValue>> Interpreter::run(StringRef functionName, Arr
         return LogicalResult(function.emitError("the weight store has no value for ") << describeArgument(function, i));
       arguments.push_back(*value);
     } else if (auto index = function.getArgAttrOfType<IntegerAttr>(i, GraphDialect::kPreparedIndex)) {
+      if (functionName == GraphDialect::kPrepareName)
+        return LogicalResult(function.emitError() << describeArgument(function, i) << " takes a result of itself");
       FailureOr<ArrayRef<TensorValue>> all = prepare();
       if (failed(all))
         return failure();
@@ -240,10 +246,11 @@ LogicalResult Interpreter::verifySize(Operation &op, Type type) {
     if (*size < 0)
       return op.emitOpError("size ") << dim << " of dimension " << i << " of its result would be " << *size;
     isEmpty |= *size == 0;
-    tooLarge |= llvm::MulOverflow(bits, std::max<int64_t>(*size, 1), bits) || bits / 8 > kMaximumBytes;
+    tooLarge |= llvm::MulOverflow(bits, std::max<int64_t>(*size, 1), bits) || bits / 8 > memoryBytes();
   }
   if (tooLarge && !isEmpty)
-    return op.emitOpError("result of type ") << type << " would be larger than " << (kMaximumBytes >> 30) << " GiB";
+    return op.emitOpError("its result of type ")
+           << type << " is larger than this machine's memory of " << (memoryBytes() >> 30) << " GiB";
   return success();
 }
 

@@ -24,3 +24,31 @@ func.func @square(%x: tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>) {
   %1 = weft.reverse %x dims = [0] : (tensor<3x3xf32>) -> tensor<3x3xf32>
   return %0, %1 : tensor<3x3xf32>, tensor<3x3xf32>
 }
+
+// CHECK-LABEL: func.func @twice
+// CHECK-SAME: (%[[X:.+]]: tensor<2x3x4xf32>)
+func.func @twice(%x: tensor<2x3x4xf32>) -> (tensor<4x6xf32>, tensor<3x4x2xf32>, tensor<2x3x4xf32>, tensor<5x2x3x4x7xf32>) {
+  // CHECK-DAG: %[[R:.+]] = weft.reshape %[[X]] : (tensor<2x3x4xf32>) -> tensor<4x6xf32>
+  %a = weft.reshape %x : (tensor<2x3x4xf32>) -> tensor<24xf32>
+  %b = weft.reshape %a : (tensor<24xf32>) -> tensor<4x6xf32>
+  // CHECK-DAG: %[[T:.+]] = weft.transpose %[[X]] perm = [1, 2, 0] : (tensor<2x3x4xf32>) -> tensor<3x4x2xf32>
+  %c = weft.transpose %x perm = [2, 0, 1] : (tensor<2x3x4xf32>) -> tensor<4x2x3xf32>
+  %d = weft.transpose %c perm = [2, 0, 1] : (tensor<4x2x3xf32>) -> tensor<3x4x2xf32>
+  %e = weft.transpose %d perm = [2, 0, 1] : (tensor<3x4x2xf32>) -> tensor<2x3x4xf32>
+  // CHECK-DAG: %[[B:.+]] = weft.broadcast_in_dim %[[X]] dims = [1, 2, 3] : (tensor<2x3x4xf32>) -> tensor<5x2x3x4x7xf32>
+  %f = weft.broadcast_in_dim %x dims = [0, 1, 2] : (tensor<2x3x4xf32>) -> tensor<2x3x4x7xf32>
+  %g = weft.broadcast_in_dim %f dims = [1, 2, 3, 4] : (tensor<2x3x4x7xf32>) -> tensor<5x2x3x4x7xf32>
+  // CHECK: return %[[R]], %[[T]], %[[X]], %[[B]]
+  return %b, %d, %e, %g : tensor<4x6xf32>, tensor<3x4x2xf32>, tensor<2x3x4xf32>, tensor<5x2x3x4x7xf32>
+}
+
+// Of a symbolic size only [0:end] is the whole.
+// CHECK-LABEL: func.func @symbolic_slice
+// CHECK-SAME: (%[[X:.+]]: tensor<?xf32, #weft.encoding<[n]>>)
+func.func @symbolic_slice(%x: tensor<?xf32, #weft.encoding<[n]>>) -> (tensor<?xf32, #weft.encoding<[n]>>, tensor<?xf32, #weft.encoding<[n - 1]>>) {
+  %a = weft.slice %x [0:end] : (tensor<?xf32, #weft.encoding<[n]>>) -> tensor<?xf32, #weft.encoding<[n]>>
+  // CHECK: %[[S:.+]] = weft.slice %[[X]] [1:end]
+  %b = weft.slice %x [1:end] : (tensor<?xf32, #weft.encoding<[n]>>) -> tensor<?xf32, #weft.encoding<[n - 1]>>
+  // CHECK: return %[[X]], %[[S]]
+  return %a, %b : tensor<?xf32, #weft.encoding<[n]>>, tensor<?xf32, #weft.encoding<[n - 1]>>
+}

@@ -41,3 +41,15 @@ func.func @convert_to_itself(%x: tensor<3xf32>) -> tensor<3xf32> {
   %0 = weft.convert %x : (tensor<3xf32>) -> tensor<3xf32>
   return %0 : tensor<3xf32>
 }
+
+// CHECK-LABEL: func.func @select
+// CHECK-SAME: (%[[P:.+]]: tensor<2xi1>, %[[X:.+]]: tensor<2xf32>, %[[Y:.+]]: tensor<2xf32>)
+func.func @select(%p: tensor<2xi1>, %x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  %yes = weft.constant dense<true> : tensor<2xi1>
+  %no = weft.constant dense<false> : tensor<2xi1>
+  %a = weft.select %p, %x, %x : (tensor<2xi1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %b = weft.select %yes, %x, %y : (tensor<2xi1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %c = weft.select %no, %x, %y : (tensor<2xi1>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  // CHECK: return %[[X]], %[[X]], %[[Y]]
+  return %a, %b, %c : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+}
