@@ -63,14 +63,16 @@ struct ReduceOfReduce : OpRewritePattern<ReduceOp> {
   }
 };
 
-/// A window of one element takes every stride-th element: a slice, of the padded tensor.
+/// A window of one element takes every stride-th element: a slice. (Not for a float sum: 0.0 + -0.0 is 0.0.)
 struct WindowOfOneElement : OpRewritePattern<ReduceWindowOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReduceWindowOp op, PatternRewriter &rewriter) const override {
     auto isOneElement = [](int64_t value) { return value == 1; };
     auto isZero = [](int64_t value) { return value == 0; };
-    if (!llvm::all_of(op.getWindowDimensions(), isOneElement) || !llvm::all_of(op.getBaseDilations(), isOneElement) ||
-        !llvm::all_of(op.getPaddingLow(), isZero) || !llvm::all_of(op.getPaddingHigh(), isZero))
+    bool isFloatSum = op.getKind() == ReductionKind::sum && isFloatElement(elementType(op.getOperand()));
+    if (isFloatSum || !llvm::all_of(op.getWindowDimensions(), isOneElement) ||
+        !llvm::all_of(op.getBaseDilations(), isOneElement) || !llvm::all_of(op.getPaddingLow(), isZero) ||
+        !llvm::all_of(op.getPaddingHigh(), isZero))
       return failure();
     SmallVector<int64_t> starts, limits;
     for (auto [size, stride] : llvm::zip(getDims(op.getOperand().getType()), op.getWindowStrides())) {

@@ -34,6 +34,14 @@ func.func @window_of_one(%x: tensor<5x7xf32>) -> tensor<5x4xf32> {
   return %0 : tensor<5x4xf32>
 }
 
+// A window's sum starts from 0.0: 0.0 + -0.0 is 0.0.
+// CHECK-LABEL: func @window_sum_of_one
+// CHECK-NEXT: weft.reduce_window sum, %arg0
+func.func @window_sum_of_one(%x: tensor<7xf32>) -> tensor<4xf32> {
+  %0 = weft.reduce_window sum, %x {window_dimensions = array<i64: 1>, window_strides = array<i64: 2>, base_dilations = array<i64: 1>, window_dilations = array<i64: 1>, padding_low = array<i64: 0>, padding_high = array<i64: 0>} : (tensor<7xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
 // CHECK-LABEL: func @one_element
 // CHECK-NEXT: %[[ZERO:.*]] = weft.constant dense<0> : tensor<3xi64>
 // CHECK-NEXT: return %arg0, %[[ZERO]]

@@ -4,12 +4,19 @@
 #include "lib/Interpreter/Interpreter.h"
 #include "mlir/IR/Verifier.h"
 #include "gtest/gtest.h"
+#include <cstdlib>
 #include <limits>
 
 using namespace mlir;
 using namespace weft::graph;
 
 namespace weft::test {
+
+unsigned getGraphCount(unsigned usual) {
+  const char *wanted = std::getenv("WEFT_RANDOM_GRAPHS");
+  unsigned count = wanted ? static_cast<unsigned>(std::strtoul(wanted, nullptr, 10)) : 0;
+  return count ? count : usual;
+}
 
 GraphUnderTest::GraphUnderTest(unsigned seed)
     : builder(&context), location(UnknownLoc::get(&context)), generator(seed) {

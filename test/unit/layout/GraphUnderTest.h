@@ -12,6 +12,10 @@
 
 namespace weft::test {
 
+/// How many random graphs a test makes: `usual`, or what the environment variable WEFT_RANDOM_GRAPHS says (for long
+/// runs by hand).
+unsigned getGraphCount(unsigned usual);
+
 /// A module with one @main, with the values of its parameters and inputs. Built op by op with `builder`, closed with
 /// `finish`.
 class GraphUnderTest {

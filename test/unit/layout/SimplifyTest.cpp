@@ -32,8 +32,8 @@ namespace {
 class SimplifyRandom : public ::testing::TestWithParam<bool> {};
 
 TEST_P(SimplifyRandom, ChangesNoBit) {
-  unsigned fewer = 0;
-  for (unsigned seed = 0; seed < 300; ++seed) {
+  unsigned fewer = 0, count = getGraphCount(300);
+  for (unsigned seed = 0; seed < count; ++seed) {
     GraphUnderTest graph(seed);
     graph.specialInputs = GetParam();
     buildRandomAlgebra(graph, 30);
@@ -51,7 +51,7 @@ TEST_P(SimplifyRandom, ChangesNoBit) {
                                                 << graph.print();
   }
   // The graphs give it something to do.
-  EXPECT_GT(fewer, 290u);
+  EXPECT_GT(fewer, count * 9 / 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Inputs, SimplifyRandom, ::testing::Bool(),
