@@ -2,6 +2,7 @@
 
 #include "lib/Emit/Emit.h"
 #include "dialects/Exec/Exec.h"
+#include "runtime/Artifact/CpuFeatures.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -75,6 +76,9 @@ public:
     result.program.modelName = options.modelName;
     result.program.numerics = options.numerics;
     result.program.targets.push_back(options.target);
+    // LLVM's list also holds what tunes code and needs nothing of the machine.
+    llvm::erase_if(result.program.targets.back().features,
+                   [](const std::string &name) { return !llvm::is_contained(runtime::knownCpuFeatures(), name); });
     for (auto entry : module.getOps<exec::EntryOp>())
       if (failed(emitEntry(entry)))
         return failure();

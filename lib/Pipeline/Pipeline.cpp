@@ -9,6 +9,7 @@
 #include "lib/Layout/Passes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Simplify/Passes.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ToolOutputFile.h"

@@ -2,6 +2,7 @@
 
 #include "tools/weft/Diagnostics.h"
 #include "include/weft/runtime.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -1,6 +1,7 @@
 //===- RunCommand.cpp - weft run
 //------------------------------------------------------------------------------------===//
 
+#include "dialects/Graph/Types.h"
 #include "runtime/Artifact/ArtifactReader.h"
 #include "runtime/Core/MappedFile.h"
 #include "runtime/Data/Npy.h"

@@ -65,6 +65,9 @@ struct KernelValue {
 };
 
 struct Comparison {
+  Comparison(ArrayRef<KernelValue> expected, MLIRContext *context, double tolerance)
+      : expected(expected), context(context), tolerance(tolerance) {}
+
   ArrayRef<KernelValue> expected;
   MLIRContext *context;
   double tolerance;
@@ -194,7 +197,7 @@ int runVerify(const VerifyCommand &command) {
   runOptions.seed = command.data.seed;
   if (!run.load(artifact->data(), artifact->size(), runOptions) || !run.bind(*inputs))
     return 1;
-  Comparison comparison{expected, &context, command.tolerance};
+  Comparison comparison(expected, &context, command.tolerance);
   if (failed(weft_run_set_observer(run.get(), compareOp, &comparison)) || failed(weft_run_execute(run.get())))
     return 1;
   if (!comparison.firstDifference.empty())
