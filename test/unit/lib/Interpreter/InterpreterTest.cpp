@@ -147,6 +147,29 @@ TEST_F(InterpreterTest, MissingAndWrongWeights) {
   EXPECT_EQ(evaluatePrepare(none, weights)->size(), 0u);
 }
 
+TEST_F(InterpreterTest, PreparedArgumentsThatCannotBe) {
+  mlir::ModuleOp itself = parse(R"(func.func @prepare(%w: tensor<f32> {weft.prepared = 0 : i64}) -> tensor<f32> {
+    return %w : tensor<f32>
+  })");
+  EXPECT_TRUE(mlir::failed(evaluatePrepare(itself, weights)));
+  EXPECT_NE(errors.find("takes a result of itself"), std::string::npos) << errors;
+  EXPECT_NE(errorOf("func.func @main(%w: tensor<f32> {weft.prepared = 0 : i64}) { return }", {})
+                .find("takes result 0 of @prepare, which has 0"),
+            std::string::npos)
+      << errors;
+}
+
+TEST_F(InterpreterTest, OpsWithoutAnEvaluationAndFunctionsThatAreNone) {
+  EXPECT_NE(
+      errorOf("func.func @other() { return }\nfunc.func @main() {\n  func.call @other() : () -> ()\n  return\n}", {})
+          .find("has no reference evaluation"),
+      std::string::npos)
+      << errors;
+  EXPECT_NE(errorOf("func.func private @main()", {}).find("expected a function @main with one block"),
+            std::string::npos)
+      << errors;
+}
+
 TEST_F(InterpreterTest, BranchesAndLoops) {
   const char *text = R"(func.func @main(%n: tensor<i32>) -> (tensor<i32>, tensor<i32>) {
     %one = weft.constant dense<1> : tensor<i32>
