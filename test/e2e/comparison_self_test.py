@@ -2,7 +2,7 @@
 
 import numpy
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import compare_with_onnxruntime as comparison
 import seed_weights
@@ -95,6 +95,20 @@ def test_seeded_weights():
     assert weights["variance"].min() > 0.5 and len(numpy.unique(weights["variance"])) == 8
     assert not any(node.op_type == "ConstantOfShape" for node in model.graph.node)
     assert model.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "batch"
+
+
+def test_float64():
+    """A value that differs from float64 more than onnxruntime's does is wrong; one that differs less is not."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n"])
+    graph = helper.make_graph([helper.make_node("Mul", ["x", "third"], ["y"])], "g", [x], [y], [numpy_helper.from_array(numpy.float32(1 / 3), "third")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+    truth = comparison.values_in_float64(model, {"x": numpy.array([3, 6], numpy.float32)})["y"]
+    assert truth.dtype == numpy.float64 and numpy.allclose(truth, [3 * float(numpy.float32(1 / 3)), 6 * float(numpy.float32(1 / 3))], rtol=1e-15)
+    theirs = (truth * 1.01).astype(numpy.float32)
+    assert comparison.as_near_as(truth, (truth * 1.005).astype(numpy.float32), theirs)
+    assert not comparison.as_near_as(truth, (truth * 0.98).astype(numpy.float32), theirs)
+    assert not comparison.as_near_as(truth, numpy.full(2, numpy.nan, numpy.float32), theirs)
 
 
 def test_classes():
