@@ -29,12 +29,12 @@ void absorbTransposes(DotGeneralOp op) {
     }
 }
 
-/// Contracting pairs in the order of the left operand's dimensions, so that several of them are one run on both sides.
-void sortContractingPairs(DotGeneralOp op) {
+/// Contracting pairs in the order of one side's dimensions, so that several of them are one run there.
+void sortContractingPairs(DotGeneralOp op, bool byRight) {
   SmallVector<std::pair<int64_t, int64_t>> pairs;
-  for (auto pair : llvm::zip(op.getLhsContractingDimensions(), op.getRhsContractingDimensions()))
-    pairs.emplace_back(std::get<0>(pair), std::get<1>(pair));
-  llvm::sort(pairs);
+  for (auto [left, right] : llvm::zip(op.getLhsContractingDimensions(), op.getRhsContractingDimensions()))
+    pairs.emplace_back(left, right);
+  llvm::sort(pairs, [&](auto &a, auto &b) { return byRight ? a.second < b.second : a.first < b.first; });
   SmallVector<int64_t> lhs, rhs;
   for (auto [left, right] : pairs) {
     lhs.push_back(left);
@@ -42,6 +42,33 @@ void sortContractingPairs(DotGeneralOp op) {
   }
   op.setLhsContractingDimensions(lhs);
   op.setRhsContractingDimensions(rhs);
+}
+
+/// A transpose that puts the result's free dimensions of rhs before those of lhs is the product with the sides swapped.
+DotGeneralOp absorbResultTranspose(DotGeneralOp op) {
+  if (!op->hasOneUse())
+    return op;
+  auto transpose = dyn_cast<TransposeOp>(*op->user_begin());
+  if (!transpose)
+    return op;
+  int64_t batch = op.getLhsBatchingDimensions().size(), contracted = op.getLhsContractingDimensions().size();
+  int64_t left = tensorType(op.getLhs()).getRank() - batch - contracted,
+          right = tensorType(op.getRhs()).getRank() - batch - contracted;
+  Permutation swap = llvm::to_vector(llvm::seq<int64_t>(0, batch));
+  llvm::append_range(swap, llvm::seq<int64_t>(batch + left, batch + left + right));
+  llvm::append_range(swap, llvm::seq<int64_t>(batch, batch + left));
+  if (transpose.getPermutation() != ArrayRef<int64_t>(swap))
+    return op;
+  OpBuilder builder(op);
+  auto swapped =
+      DotGeneralOp::create(builder, builder.getFusedLoc({op.getLoc(), transpose.getLoc()}), transpose.getType(),
+                           op.getRhs(), op.getLhs(), op.getRhsContractingDimensions(), op.getLhsContractingDimensions(),
+                           op.getRhsBatchingDimensions(), op.getLhsBatchingDimensions());
+  swapped->setDiscardableAttrs(llvm::to_vector(op->getDiscardableAttrs()));
+  transpose.replaceAllUsesWith(swapped.getResult());
+  transpose.erase();
+  op.erase();
+  return swapped;
 }
 
 /// Puts the frozen operand's dimensions in the order batching, contracting, free (right) or batching, free, contracting
@@ -61,6 +88,12 @@ void makeRowMajor(DotGeneralOp op, unsigned operand) {
   absorb(op, operand, createTranspose(builder, op.getLoc(), op->getOperand(operand), order), order);
 }
 
+bool isReadable(DotGeneralOp op, unsigned operand) {
+  int64_t rank = tensorType(op->getOperand(operand)).getRank();
+  return operand == 0 ? isMatmulOperand(rank, op.getLhsBatchingDimensions(), op.getLhsContractingDimensions())
+                      : isMatmulOperand(rank, op.getRhsBatchingDimensions(), op.getRhsContractingDimensions());
+}
+
 struct ConvertDotLayoutPass : impl::ConvertDotLayoutBase<ConvertDotLayoutPass> {
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>(GraphDialect::kMainName);
@@ -70,12 +103,16 @@ struct ConvertDotLayoutPass : impl::ConvertDotLayoutBase<ConvertDotLayoutPass> {
     SmallVector<DotGeneralOp> dots;
     main.walk([&](DotGeneralOp op) { dots.push_back(op); });
     for (DotGeneralOp op : dots) {
+      op = absorbResultTranspose(op);
       absorbTransposes(op);
-      sortContractingPairs(op);
-      if (frozen.contains(op.getRhs()))
-        makeRowMajor(op, 1);
-      else if (frozen.contains(op.getLhs()))
-        makeRowMajor(op, 0);
+      bool frozenLeft = frozen.contains(op.getLhs()), frozenRight = frozen.contains(op.getRhs());
+      sortContractingPairs(op, /*byRight=*/frozenLeft && !frozenRight);
+      // A frozen operand costs nothing when run; another is transposed only where no library could read it.
+      if (frozenLeft != frozenRight)
+        makeRowMajor(op, frozenRight ? 1 : 0);
+      for (unsigned operand : {0u, 1u})
+        if (!isReadable(op, operand))
+          makeRowMajor(op, operand);
     }
   }
 };

@@ -73,11 +73,12 @@ def ConvertConvolutionLayout : Pass<"convert-convolution-layout", "::mlir::Modul
 }
 
 def ConvertDotLayout : Pass<"convert-dot-layout", "::mlir::ModuleOp"> {
-  let summary = "Absorbs transposes into dot_general's dimension numbers and makes frozen operands row-major";
+  let summary = "Absorbs transposes into dot_general's dimension numbers and makes its operands row-major";
   let description = [{
-    A transpose that feeds a dot_general and keeps the order of its free dimensions disappears into the dimension numbers. A frozen
-    right operand is transposed (in `@prepare`, later) to batching, contracting, free dimensions: (K, N); a frozen left operand to
-    batching, free, contracting: (M, K).
+    A transpose that feeds a dot_general disappears into the dimension numbers where the free dimensions keep their order and a library can
+    still read the operand (batching dimensions first, then free and contracting ones, either first); one of the result disappears by swapping
+    the sides. A frozen right operand is transposed (in `@prepare`, later) to batching, contracting, free dimensions: (K, N); a frozen left
+    operand to batching, free, contracting: (M, K). Another operand is transposed so only where no library could read it.
 
     Precondition: a module after Simplify.
 

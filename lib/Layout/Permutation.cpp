@@ -87,6 +87,14 @@ ConvolutionDimensionsAttr getChannelsLastNumbers(MLIRContext *context, size_t sp
                                         fromOne);
 }
 
+bool isMatmulOperand(int64_t rank, ArrayRef<int64_t> batching, ArrayRef<int64_t> contracting) {
+  auto isRun = [](ArrayRef<int64_t> dimensions, int64_t first) {
+    return llvm::equal(dimensions, llvm::seq<int64_t>(first, first + dimensions.size()));
+  };
+  int64_t batch = batching.size(), contracted = contracting.size();
+  return isRun(batching, 0) && (isRun(contracting, batch) || isRun(contracting, rank - contracted));
+}
+
 //===----------------------------------------------------------------------===//
 // What an op can do with a permuted operand
 //===----------------------------------------------------------------------===//
@@ -179,10 +187,14 @@ Flexibility getFlexibility(Operation *op, unsigned operand, ArrayRef<int64_t> pe
     ArrayRef<int64_t> batching = operand == 0 ? dot.getLhsBatchingDimensions() : dot.getRhsBatchingDimensions();
     ArrayRef<int64_t> contracting =
         operand == 0 ? dot.getLhsContractingDimensions() : dot.getRhsContractingDimensions();
-    bool fits = keepsOrder(permutation, [&](int64_t d) {
+    // The result's dimensions must stay in order, and a library must still be able to read the operand.
+    bool kept = keepsOrder(permutation, [&](int64_t d) {
       return !llvm::is_contained(batching, d) && !llvm::is_contained(contracting, d);
     });
-    return fits ? Flexibility::Absorbs : Flexibility::None;
+    Permutation position = invert(permutation);
+    bool readable = isMatmulOperand(permutation.size(), permute<int64_t>(position, batching),
+                                    permute<int64_t>(position, contracting));
+    return kept && readable ? Flexibility::Absorbs : Flexibility::None;
   }
   return Flexibility::None;
 }

@@ -29,6 +29,10 @@ bool isMadeInAnyLayout(mlir::Value value);
 /// `[b, 0, 1, ..., f] x [0, 1, ..., i, o] -> [b, 0, 1, ..., f]`.
 graph::ConvolutionDimensionsAttr getChannelsLastNumbers(mlir::MLIRContext *context, size_t spatialDimensions);
 
+/// Whether an operand of dot_general lies as a library wants it: the batching dimensions first and in order, then the
+/// free and the contracting ones, each in order, either of the two first.
+bool isMatmulOperand(int64_t rank, llvm::ArrayRef<int64_t> batching, llvm::ArrayRef<int64_t> contracting);
+
 /// How an op stands to a permutation of an operand.
 enum class Flexibility {
   None,    // it wants the operand as it is

@@ -87,11 +87,13 @@ struct WindowOfOneElement : OpRewritePattern<ReduceWindowOp> {
   }
 };
 
-/// A running combination along a dimension of size 1 is the element itself; an index along it is 0.
+/// A running combination along a dimension of size 1 is the element itself (not a float sum, which starts from 0.0); an
+/// index along it is 0.
 struct CumulativeOfOneElement : OpRewritePattern<CumulativeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(CumulativeOp op, PatternRewriter &rewriter) const override {
-    if (op.getExclusive() || !isOne(getDim(op.getType(), op.getDimension())))
+    bool isFloatSum = op.getKind() == ReductionKind::sum && isFloatElement(elementType(op.getOperand()));
+    if (isFloatSum || op.getExclusive() || !isOne(getDim(op.getType(), op.getDimension())))
       return failure();
     rewriter.replaceOp(op, op.getOperand());
     return success();

@@ -44,9 +44,11 @@ func.func @window_sum_of_one(%x: tensor<7xf32>) -> tensor<4xf32> {
 
 // CHECK-LABEL: func @one_element
 // CHECK-NEXT: %[[ZERO:.*]] = weft.constant dense<0> : tensor<3xi64>
-// CHECK-NEXT: return %arg0, %[[ZERO]]
-func.func @one_element(%x: tensor<3x1xf32>) -> (tensor<3x1xf32>, tensor<3xi64>) {
-  %0 = weft.cumulative sum, %x dim = 1 exclusive = false reverse = true : (tensor<3x1xf32>) -> tensor<3x1xf32>
+// CHECK-NEXT: %[[SUM:.*]] = weft.cumulative sum, %arg0
+// CHECK-NEXT: return %arg0, %[[ZERO]], %[[SUM]]
+func.func @one_element(%x: tensor<3x1xf32>) -> (tensor<3x1xf32>, tensor<3xi64>, tensor<3x1xf32>) {
+  %2 = weft.cumulative sum, %x dim = 1 exclusive = false reverse = true : (tensor<3x1xf32>) -> tensor<3x1xf32>
+  %0 = weft.cumulative max, %x dim = 1 exclusive = false reverse = true : (tensor<3x1xf32>) -> tensor<3x1xf32>
   %1 = weft.arg_reduce max, %x dim = 1 last = false index = i64 : (tensor<3x1xf32>) -> tensor<3xi64>
-  return %0, %1 : tensor<3x1xf32>, tensor<3xi64>
+  return %0, %1, %2 : tensor<3x1xf32>, tensor<3xi64>, tensor<3x1xf32>
 }

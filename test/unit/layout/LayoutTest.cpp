@@ -66,6 +66,29 @@ TEST_P(LayoutRandom, KeepsWhatANetworkComputes) {
 
 INSTANTIATE_TEST_SUITE_P(SpatialDimensions, LayoutRandom, ::testing::Values(1, 2, 3));
 
+TEST(Layout, KeepsWhatATransformerComputes) {
+  for (unsigned seed = 0, count = getGraphCount(40); seed < count; ++seed) {
+    GraphUnderTest graph(seed);
+    buildRandomAttention(graph, 2);
+    std::string original = graph.print();
+    std::vector<TensorValue> before = graph.evaluate();
+    ASSERT_TRUE(graph.runPasses([](mlir::OpPassManager &manager) {
+      buildSimplifyPipeline(manager);
+      buildLayoutPipeline(manager);
+    })) << "seed "
+        << seed << "\n"
+        << original;
+    // In each block the heads of query, key, value and result, and the outputs that are transposed.
+    EXPECT_LE(graph.count<TransposeOp>(), 2 * 4 + before.size() - 1) << original << "\nafter:\n" << graph.print();
+    std::vector<TensorValue> after = graph.evaluate();
+    ASSERT_EQ(before.size(), after.size());
+    for (size_t i = 0; i < before.size(); ++i)
+      ASSERT_TRUE(areClose(before[i], after[i], 1e-5)) << "output " << i << ", seed " << seed << "\nbefore:\n"
+                                                       << original << "\nafter:\n"
+                                                       << graph.print();
+  }
+}
+
 /// Each pass alone, without the folds, keeps every bit but those of contractions.
 TEST(Layout, MinimizeTransposesAloneKeepsEveryBit) {
   unsigned fewer = 0, count = getGraphCount(30);

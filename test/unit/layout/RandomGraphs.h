@@ -16,6 +16,9 @@ void buildRandomAlgebra(GraphUnderTest &graph, int operations);
 /// classifier.
 void buildRandomNetwork(GraphUnderTest &graph, int layers, int spatialDimensions);
 
+/// A closed @main of transformer blocks with symbolic batch and length.
+void buildRandomAttention(GraphUnderTest &graph, int blocks);
+
 } // namespace weft::test
 
 #endif
