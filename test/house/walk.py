@@ -1,7 +1,7 @@
 """Regenerates the program listings of docs/Architecture.md and compares them with the text.
 
 A listing is the ``` block after a line   <!-- walk: ARGUMENTS -->   : what `weft compile walk.onnx ARGUMENTS` prints. With
-`first=N` before the arguments only the first N lines are shown. usage: walk.py [--update] ROOT WEFT ONNX_PROTO_DIR
+`from=REGEX` or `first=N` before the arguments the listing starts at a line, and has no more than N lines. usage: walk.py [--update] ROOT WEFT ONNX_PROTO_DIR
 """
 
 import difflib
@@ -17,13 +17,22 @@ LISTING = re.compile(r"(<!-- walk: (?P<arguments>.*?) -->\n```\w*\n)(?P<text>.*?
 
 def listing(weft, folder, arguments):
     words = shlex.split(arguments)
-    first = None
-    if words and words[0].startswith("first="):
-        first = int(words.pop(0).split("=")[1])
+    start, first = None, None
+    while words and words[0].startswith(("from=", "first=")):
+        kind, value = words.pop(0).split("=", 1)
+        if kind == "from":
+            start = re.compile(value)
+        else:
+            first = int(value)
     result = subprocess.run([weft, "compile", "walk.onnx", *words], cwd=folder, capture_output=True, text=True, timeout=120)
     if result.returncode != 0:
         raise SystemExit(f"weft compile walk.onnx {arguments}: exit status {result.returncode}\n{result.stderr}")
     lines = [line.rstrip() for line in result.stdout.strip("\n").splitlines()]
+    if start:
+        found = [index for index, line in enumerate(lines) if start.search(line)]
+        if not found:
+            raise SystemExit(f"weft compile walk.onnx {arguments}: no line matches {start.pattern}")
+        lines = lines[found[0] :]
     if first is not None and len(lines) > first:
         lines = lines[:first] + ["..."]
     return "\n".join(lines) + "\n"
