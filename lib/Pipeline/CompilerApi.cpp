@@ -1,0 +1,141 @@
+//===- CompilerApi.cpp - The C API of the compiler -----------------------------------------------------------===//
+
+#include "include/weft/compiler.h"
+#include "lib/Importer/Onnx/OnnxImporter.h"
+#include "lib/Pipeline/Pipeline.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/Path.h"
+#include <cstdlib>
+#include <cstring>
+
+using namespace mlir;
+
+namespace {
+
+char *copyText(const std::string &text) {
+  char *copy = static_cast<char *>(std::malloc(text.size() + 1));
+  if (copy)
+    std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+/// Fields that the caller's, perhaps older, structure has.
+WeftCompileOptions completed(const WeftCompileOptions *given) {
+  WeftCompileOptions options;
+  weft_compile_options_init(&options);
+  if (given) {
+    std::memcpy(&options, given, std::min(given->struct_size, sizeof(options)));
+    options.struct_size = sizeof(options);
+  }
+  return options;
+}
+
+/// One compilation with its diagnostics as text.
+class Session {
+public:
+  explicit Session(const WeftCompileOptions *given)
+      : options(completed(given)), handler(&context, [this](Diagnostic &d) {
+          note(d, d.getSeverity() == DiagnosticSeverity::Error ? "error: " : "note: ");
+          for (Diagnostic &inner : d.getNotes())
+            note(inner, "  note: ");
+          return success();
+        }) {
+    weft::loadCompilerDialects(context);
+  }
+
+  /// The message of a failure.
+  char *failure(const std::string &fallback) { return copyText(text.empty() ? fallback : text); }
+
+  weft::OnnxImportOptions importOptions() {
+    weft::OnnxImportOptions result;
+    result.shapes.assign(options.shapes, options.shapes + options.shape_count);
+    return result;
+  }
+
+  FailureOr<weft::CompiledModel> compile(ModuleOp module, StringRef name) {
+    weft::CompileOptions result;
+    result.cpu = options.cpu ? options.cpu : "native";
+    result.numerics = options.numerics ? options.numerics : "strict";
+    result.modelName = name.str();
+    result.dumpDirectory = options.dump_directory ? options.dump_directory : "";
+    if (result.numerics != "strict" && result.numerics != "fast")
+      return emitError(module.getLoc()) << "numerics: expected \"strict\" or \"fast\", got \"" << result.numerics
+                                        << "\"",
+             mlir::failure();
+    return weft::compile(module, std::move(weights), result);
+  }
+
+  WeftCompileOptions options;
+  MLIRContext context;
+  weft::WeightStore weights;
+
+private:
+  void note(Diagnostic &diagnostic, const char *kind) {
+    llvm::raw_string_ostream os(text);
+    os << (text.empty() ? "" : "\n") << kind;
+    if (auto name = dyn_cast<NameLoc>(diagnostic.getLocation()))
+      os << "node \"" << name.getName().getValue() << "\": ";
+    os << diagnostic;
+  }
+
+  std::string text;
+  ScopedDiagnosticHandler handler;
+};
+
+} // namespace
+
+extern "C" {
+
+void weft_compile_options_init(WeftCompileOptions *options) {
+  *options = {sizeof(WeftCompileOptions), "native", "strict", nullptr, 0, nullptr};
+}
+
+const char *weft_compiler_version(void) { return "0.1.0"; }
+
+char *weft_compile_file(const char *model_path, const char *artifact_path, const WeftCompileOptions *options) {
+  if (!model_path || !artifact_path)
+    return copyText("expected the paths of a model and of an artifact, got NULL");
+  Session session(options);
+  OwningOpRef<ModuleOp> module =
+      llvm::sys::path::extension(model_path) == ".mlir"
+          ? parseSourceFile<ModuleOp>(model_path, &session.context)
+          : weft::importOnnx(model_path, session.context, session.weights, session.importOptions());
+  if (!module)
+    return session.failure(std::string(model_path) + " cannot be read");
+  FailureOr<weft::CompiledModel> compiled = session.compile(*module, llvm::sys::path::filename(model_path));
+  if (failed(compiled))
+    return session.failure(std::string(model_path) + " cannot be compiled");
+  weft::runtime::Status status =
+      weft::runtime::writeArtifact(artifact_path, compiled->emitted.program, compiled->emitted.weights);
+  return status.ok() ? nullptr : copyText(status.message());
+}
+
+char *weft_compile_memory(const void *model, size_t model_size, const WeftCompileOptions *options, void **artifact,
+                          size_t *size) {
+  if (!model || !artifact || !size)
+    return copyText("expected a model and places for the artifact and its size, got NULL");
+  Session session(options);
+  OwningOpRef<ModuleOp> module =
+      weft::importOnnxBuffer(ArrayRef<char>(static_cast<const char *>(model), model_size), "model", session.context,
+                             session.weights, session.importOptions());
+  if (!module)
+    return session.failure("the model cannot be read");
+  FailureOr<weft::CompiledModel> compiled = session.compile(*module, "model");
+  if (failed(compiled))
+    return session.failure("the model cannot be compiled");
+  weft::runtime::StatusOr<std::vector<uint8_t>> bytes =
+      weft::runtime::serializeArtifact(compiled->emitted.program, compiled->emitted.weights);
+  if (!bytes.ok())
+    return copyText(bytes.status().message());
+  void *copy = std::aligned_alloc(64, llvm::alignTo(bytes->size(), 64));
+  if (!copy)
+    return copyText("out of memory for an artifact of " + std::to_string(bytes->size()) + " bytes");
+  std::memcpy(copy, bytes->data(), bytes->size());
+  *artifact = copy;
+  *size = bytes->size();
+  return nullptr;
+}
+
+void weft_compiler_free(void *pointer) { std::free(pointer); }
+}
