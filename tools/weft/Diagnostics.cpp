@@ -24,9 +24,14 @@ bool failed(WeftStatus *status) {
 }
 
 static void printPlace(Location location, llvm::raw_ostream &os) {
-  if (auto file = dyn_cast<FileLineColLoc>(location))
-    os << file.getFilename().getValue() << ":" << file.getLine() << ":" << file.getColumn() << ": ";
-  else if (auto name = dyn_cast<NameLoc>(location))
+  if (auto file = dyn_cast<FileLineColLoc>(location)) {
+    os << file.getFilename().getValue() << ":";
+    // A model that is no text has no lines.
+    if (file.getLine())
+      os << file.getLine() << ":" << file.getColumn() << ":";
+    os << " ";
+  }
+  if (auto name = dyn_cast<NameLoc>(location))
     os << "node \"" << name.getName().getValue() << "\": ";
   else if (auto fused = dyn_cast<FusedLoc>(location); fused && !fused.getLocations().empty())
     printPlace(fused.getLocations().front(), os);

@@ -2,6 +2,7 @@
 
 #include "tools/weft/Commands.h"
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <functional>
 
 using namespace weft::tool;
@@ -45,10 +46,8 @@ void addDataOptions(CLI::App &command, DataOptions &options) {
 int main(int argc, char **argv) {
   CLI::App app{"weft: compiles models to one artifact, and runs, explains and checks them"};
   app.set_version_flag("--version", "weft 0.1.0");
-  app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::help);
-  app.failure_message([](const CLI::App *failed, const CLI::Error &error) {
-    return std::string("weft: error: ") + error.what() + "\nTry: " + failed->get_name() + " --help\n";
+  app.failure_message([](const CLI::App *, const CLI::Error &error) {
+    return std::string("weft: error: ") + error.what() + "\nTry: weft --help, or weft COMMAND --help\n";
   });
   std::function<int()> run;
 
@@ -122,6 +121,10 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     int status = app.exit(error);
     return status == 0 ? 0 : 1;
+  }
+  if (!run) {
+    std::fprintf(stderr, "%s", app.help().c_str());
+    return 1;
   }
   return run();
 }
