@@ -1,6 +1,7 @@
 //===- GraphInterfaces.cpp - Defaults of the op interfaces -----------------------------------------===//
 
 #include "dialects/Graph/GraphInterfaces.h"
+#include "dialects/Graph/Elementwise.h"
 #include "dialects/Graph/Structure.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -38,6 +39,16 @@ double upperBoundBytes(Type tensorType, Operation *scope) {
   return upperBoundElements(tensorType, scope) * storageBits(cast<RankedTensorType>(tensorType).getElementType()) / 8;
 }
 
+namespace {
+
+/// Whether an element takes a polynomial or a series: about twenty operations.
+bool isTranscendental(Operation *op) {
+  return isa<ExponentialOp, ExponentialMinusOneOp, LogOp, LogPlusOneOp, CbrtOp, SineOp, CosineOp, TanOp, AsinOp, AcosOp,
+             AtanOp, SinhOp, CoshOp, TanhOp, AsinhOp, AcoshOp, AtanhOp, LogisticOp, ErfOp, PowerOp, Atan2Op>(op);
+}
+
+} // namespace
+
 Cost defaultCost(Operation *op) {
   Cost cost;
   for (Type type : op->getOperandTypes())
@@ -45,7 +56,7 @@ Cost defaultCost(Operation *op) {
   for (Type type : op->getResultTypes())
     cost.bytesWritten += upperBoundBytes(type, op);
   if (op->getNumResults())
-    cost.operations = upperBoundElements(op->getResult(0).getType(), op);
+    cost.operations = upperBoundElements(op->getResult(0).getType(), op) * (isTranscendental(op) ? 20 : 1);
   return cost;
 }
 

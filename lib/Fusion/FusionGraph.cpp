@@ -2,6 +2,7 @@
 
 #include "lib/Fusion/FusionGraph.h"
 #include "lib/Fusion/Regions.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 
@@ -129,6 +130,12 @@ std::optional<std::pair<unsigned, unsigned>> FusionGraph::getReaderRange(unsigne
     if (auto range = getReaderRange(output, except))
       all = all ? std::pair(std::min(all->first, range->first), std::max(all->second, range->second)) : *range;
   return all;
+}
+
+bool FusionGraph::isGivenBack(Value stored) const {
+  auto found = fixedUsers.find(stored);
+  return found != fixedUsers.end() && found->second.second + 1 == ops.size() &&
+         isa<FunctionOpInterface>(block.getParentOp());
 }
 
 bool FusionGraph::hasKernelBetween(unsigned first, unsigned last) const {

@@ -57,6 +57,8 @@ public:
   bool isAllocatedHere(mlir::Value stored) const {
     return stored.getDefiningOp() && stored.getDefiningOp()->getBlock() == &block;
   }
+  /// Whether the value is a result of the function, which has its memory from the start.
+  bool isGivenBack(mlir::Value stored) const;
   /// Whether some kernel, or something fixed, runs between the two positions.
   bool hasKernelBetween(unsigned first, unsigned last) const;
 

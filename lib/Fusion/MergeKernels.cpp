@@ -64,7 +64,8 @@ std::optional<Merged> tryMerge(FusionGraph &graph, unsigned first, unsigned seco
           held += graph.getAnalyzer().getBytes(stored.getType());
     } else {
       for (Value output : b.outputs)
-        held += graph.getAnalyzer().getBytes(output.getType());
+        if (!graph.isGivenBack(output))
+          held += graph.getAnalyzer().getBytes(output.getType());
     }
     merged.gain -= 2 * held / graph.getAnalyzer().getDevice().memoryBandwidth;
   }
