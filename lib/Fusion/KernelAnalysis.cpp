@@ -46,7 +46,9 @@ struct Context {
 
 /// The context of the results, and of one element a row. The passes over the rows of a row kernel count up from
 /// kFirstPass.
-constexpr uint64_t kResult = 1, kRow = 2, kFirstPass = 16;
+constexpr uint64_t kResult = 1, kRow = 2, kFirstPass = 16, kAfterPasses = uint64_t(1) << 32;
+/// From so many operations an element, a row kernel keeps the value for its next pass instead of computing it again.
+constexpr double kKeptOperations = 20;
 
 /// The context behind an index map or a hero, apart from all of the above.
 uint64_t derivedContext(llvm::hash_code code) { return static_cast<size_t>(code) | (uint64_t(1) << 63); }
@@ -67,6 +69,16 @@ struct Contexts {
     for (const Context &context : list)
       sum += context.elements;
     return sum;
+  }
+  /// The same with the passes over a row counted as one.
+  double elementsOfOnePass() const {
+    double sum = 0, pass = 0;
+    for (const Context &context : list)
+      if (context.id >= kFirstPass && context.id < kAfterPasses)
+        pass = std::max(pass, context.elements);
+      else
+        sum += context.elements;
+    return sum + pass;
   }
 };
 
@@ -123,7 +135,8 @@ void Walk::use(Value value, Context context) {
 /// Adds the contexts in which an op reads its operands to these.
 StringRef Walk::visit(unsigned position) {
   Operation *op = ops[position];
-  const OpFacts &facts = analyzer.getFacts(op);
+  // A copy: the analyzer may move its facts when it looks up those of an operand.
+  const OpFacts facts = analyzer.getFacts(op);
   const Contexts &contexts = computed[position];
   bool inRows = !form.states.empty();
   switch (facts.role) {
@@ -239,7 +252,10 @@ void Walk::price() {
     const OpFacts &facts = analyzer.getFacts(op);
     if (facts.rematerialized)
       continue;
-    double times = facts.elements > 0 ? computed[position].elements() / facts.elements : 1;
+    const Contexts &contexts = computed[position];
+    bool isKept = facts.operations >= kKeptOperations * facts.elements;
+    double times =
+        facts.elements <= 0 ? 1 : (isKept ? contexts.elementsOfOnePass() : contexts.elements()) / facts.elements;
     switch (facts.role) {
     case FusionRole::IndexMap:
       // What it costs to find the place: nothing where that follows from the place of the neighbour.
@@ -347,6 +363,11 @@ KernelSummary summarizeKernels(Operation *root, const DeviceDescription &device)
     work.contractionOperations = cast<CostInterface>(op).getCost().operations;
     add(work.firstTouchBytes, kernelSeconds(device, work));
   };
+  // What uses a constant without copying it, so that it has to be stored.
+  auto isPartOfKernel = [&](Operation *user) {
+    FusionRole role = analyzer.getFacts(user).role;
+    return role != FusionRole::Opaque && role != FusionRole::Group && role != FusionRole::Contraction;
+  };
   forEachFusibleBlock(root, [&](Block &block) {
     for (Operation &op : block) {
       const OpFacts &facts = analyzer.getFacts(&op);
@@ -355,7 +376,12 @@ KernelSummary summarizeKernels(Operation *root, const DeviceDescription &device)
         add(analysis.bytes, analysis.seconds);
       } else if (facts.role == FusionRole::Group || facts.role == FusionRole::Contraction) {
         addWhole(&op);
-      } else if (facts.role != FusionRole::Opaque && !facts.rematerialized && !isa<ReshapeOp>(op)) {
+      } else if (facts.rematerialized) {
+        if (llvm::any_of(op.getUsers(), [&](Operation *user) { return !isPartOfKernel(user); })) {
+          KernelAnalysis analysis = analyzer.analyze({}, op.getResult(0));
+          add(analysis.bytes, analysis.seconds);
+        }
+      } else if (facts.role != FusionRole::Opaque && !isa<ReshapeOp>(op)) {
         KernelAnalysis analysis = analyzer.analyze(&op, SmallVector<Value>(op.getResults()));
         add(analysis.bytes, analysis.seconds);
       }

@@ -63,7 +63,8 @@ private:
 };
 
 /// The kernels that the ops under `root` outside @prepare make, and the bytes they move: fusions, library calls, and
-/// each op outside of these but reshapes and rematerialized ops.
+/// each op outside of these. A reshape makes none, a rematerialized op one where something that is no kernel needs it
+/// stored.
 struct KernelSummary {
   int64_t kernels = 0;
   double bytes = 0;

@@ -108,8 +108,8 @@ def VerifyFused : Fusion_Pass<"verify-fused"> {
 def PrintKernels : Fusion_Pass<"print-kernels"> {
   let summary = "Writes the number of kernels of a module and the bytes they move to standard error";
   let description = [{
-    Precondition: none; an op that stands outside a fusion and a library call counts as a kernel of its own, a reshape as none.
-    Bytes are those of operands, as far as they are read, and results, at the upper bounds of the symbols.
+    Precondition: none; an op that stands outside a fusion and a library call counts as a kernel of its own, a reshape as none, a
+    constant as one where it has to be stored. Bytes are those of operands, as far as they are read, and results, at the upper bounds of the symbols.
 
     Before and after:
     ```mlir

@@ -172,7 +172,10 @@ void ProducerFusion::run() {
       continue;
     }
     SmallVector<Pair> pairs = pricePairs(entry.producer);
-    apply(entry.producer, plan(entry.producer, pairs), pairs);
+    Plan found = plan(entry.producer, pairs);
+    // What lies between the two may have changed since.
+    if (found.gain > kLeastGain)
+      apply(entry.producer, found, pairs);
   }
 }
 

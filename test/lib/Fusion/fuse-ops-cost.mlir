@@ -5,7 +5,7 @@
 // A vector of 4,096 tangents that 250 rows would each compute again: it is stored instead.
 // CHECK-LABEL: @recomputed
 // CHECK: %[[T:.*]] = weft.fusion loop(%arg0) : (tensor<4096xf32>) -> tensor<4096xf32>
-// CHECK: weft.fusion loop(%arg1, %[[T]])
+// CHECK: weft.fusion loop(%[[T]], %arg1)
 // CHECK-NOT: weft.tan
 // CHECK: return
 func.func @recomputed(%v: tensor<4096xf32>, %x: tensor<250x4096xf32>) -> tensor<250x4096xf32> {
