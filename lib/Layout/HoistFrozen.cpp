@@ -72,6 +72,12 @@ private:
     double total = 0;
     for (Value result : op->getResults())
       total += elements(result);
+    // A contraction reads its weights from memory: what would be computed for it in every run is stored. A plain
+    // broadcast is not: its one element may be all that it reads.
+    if (!isa<BroadcastInDimOp, IotaOp>(op) && llvm::any_of(op->getUsers(), [&](Operation *user) {
+          return isa<ConvolutionOp, DotGeneralOp>(user) && staysInMain(user);
+        }))
+      return true;
     auto costed = dyn_cast<CostInterface>(op);
     bool heavy = costed && costed.getCost().operations >= kHeavy * total;
     return heavy || total <= kGrowth * sourceSize(op->getResult(0)) + kAllowance;

@@ -46,7 +46,13 @@ bool movesOnlyUnitDimensions(Type type, ArrayRef<int64_t> permutation) {
   return true;
 }
 
+/// The constant behind a value of which all elements are equal.
 static DenseElementsAttr matchSplat(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<BroadcastInDimOp, ReshapeOp, TransposeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
   DenseElementsAttr elements;
   if (matchPattern(value, m_Constant(&elements)) && elements.isSplat() && elements.getNumElements() > 0)
     return elements;
@@ -62,8 +68,13 @@ Value createTranspose(OpBuilder &builder, Location location, Value value, ArrayR
   if (isIdentity(permutation))
     return value;
   RankedTensorType type = permuteType(value.getType(), permutation);
-  if (DenseElementsAttr splat = matchSplat(value))
-    return ConstantOp::create(builder, location, splat.resizeSplat(type));
+  if (DenseElementsAttr splat = matchSplat(value)) {
+    if (type.hasStaticShape() && isa_and_nonnull<ConstantOp>(value.getDefiningOp()))
+      return ConstantOp::create(builder, location, splat.resizeSplat(type));
+    DenseElementsAttr scalar = splat.resizeSplat(RankedTensorType::get({}, type.getElementType()));
+    return BroadcastInDimOp::create(builder, location, type, ConstantOp::create(builder, location, scalar),
+                                    ArrayRef<int64_t>());
+  }
   if (auto broadcast = value.getDefiningOp<BroadcastInDimOp>()) {
     Permutation position = invert(permutation);
     return BroadcastInDimOp::create(builder, broadcast.getLoc(), type, broadcast.getOperand(),
@@ -248,9 +259,9 @@ void cloneRegionPermuted(CompositeOp from, CompositeOp to, ArrayRef<int64_t> per
     mapping.map(argument, block->addArgument(permuteType(argument.getType(), permutation), argument.getLoc()));
   OpBuilder builder = OpBuilder::atBlockEnd(block);
   for (Operation &op : body) {
-    DenseElementsAttr splat = op.getNumResults() == 1 ? matchSplat(op.getResult(0)) : DenseElementsAttr();
+    DenseElementsAttr splat = isa<ConstantOp>(op) ? matchSplat(op.getResult(0)) : DenseElementsAttr();
     if (splat && tensorType(op.getResult(0)).getRank() > 0) {
-      RankedTensorType type = permuteType(splat.getType(), permutation);
+      RankedTensorType type = permuteType(op.getResult(0).getType(), permutation);
       mapping.map(op.getResult(0), ConstantOp::create(builder, op.getLoc(), splat.resizeSplat(type)).getOutput());
       continue;
     }

@@ -99,10 +99,29 @@ struct ElementwiseOfBroadcasts : RewritePattern {
   }
 };
 
+/// Moving the elements of a splat about gives a splat: one broadcast of its element.
+template <typename Op> struct MovedSplat : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    Value operand = op.getOperand();
+    // Only behind a broadcast: constants fold.
+    if (!operand.template getDefiningOp<BroadcastInDimOp>())
+      return failure();
+    DenseElementsAttr splat = matchSplat(operand);
+    if (!splat)
+      return failure();
+    RankedTensorType scalar = RankedTensorType::get({}, splat.getElementType());
+    Value element = ConstantOp::create(rewriter, op.getLoc(), splat.resizeSplat(scalar));
+    rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, op.getType(), element, ArrayRef<int64_t>());
+    return success();
+  }
+};
+
 } // namespace
 
 void populateBroadcastPatterns(RewritePatternSet &patterns) {
-  patterns.add<BroadcastToReshape, BroadcastOfReshape, ElementwiseOfBroadcasts>(patterns.getContext());
+  patterns.add<BroadcastToReshape, BroadcastOfReshape, ElementwiseOfBroadcasts, MovedSplat<ReshapeOp>,
+               MovedSplat<TransposeOp>, MovedSplat<SliceOp>, MovedSplat<ReverseOp>>(patterns.getContext());
 }
 
 } // namespace weft::simplify

@@ -47,3 +47,14 @@ func.func @elementwise_first(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<3x4
   %3 = weft.multiply %2, %three : tensor<3x4xf32>
   return %3 : tensor<3x4xf32>
 }
+
+// CHECK-LABEL: func @moved_splat
+// CHECK: %[[SPLAT:.*]] = weft.broadcast_in_dim %{{.*}} dims = [] : (tensor<f32>) -> tensor<4x?xf32
+// CHECK-NEXT: return %[[SPLAT]]
+func.func @moved_splat(%x: tensor<?x8xf32, #weft.encoding<[n, 8]>>) -> tensor<4x?xf32, #weft.encoding<[4, n]>> {
+  %two = weft.constant dense<2.0> : tensor<f32>
+  %0 = weft.broadcast_in_dim %two dims = [] : (tensor<f32>) -> tensor<?x8xf32, #weft.encoding<[n, 8]>>
+  %1 = weft.slice %0[0:end, 0:4] : (tensor<?x8xf32, #weft.encoding<[n, 8]>>) -> tensor<?x4xf32, #weft.encoding<[n, 4]>>
+  %2 = weft.transpose %1 perm = [1, 0] : (tensor<?x4xf32, #weft.encoding<[n, 4]>>) -> tensor<4x?xf32, #weft.encoding<[4, n]>>
+  return %2 : tensor<4x?xf32, #weft.encoding<[4, n]>>
+}

@@ -136,7 +136,8 @@ private:
     Block &body = op.getBody().emplaceBlock();
     body.addArgument(x.getType(), location);
     builder.setInsertionPointToStart(&body);
-    Value gate = LogisticOp::create(builder, location, body.getArgument(0));
+    Value shifted = AddOp::create(builder, location, body.getArgument(0), graph.splat(0.25, tensorType(x)));
+    Value gate = LogisticOp::create(builder, location, shifted);
     Value product = MultiplyOp::create(builder, location, body.getArgument(0), gate);
     YieldOp::create(builder, location, product);
     return op.getResult(0);
