@@ -207,14 +207,17 @@ def check_classes(name, value):
         raise AssertionError(f"output {name} has {distinct} distinct values over {rows.shape[1]} classes: it would hide mistakes")
 
 
-def compare_with_interpreter(weft, model, inputs):
+def compare_with_interpreter(weft, model, case):
     """`weft verify` compares every op's value with the interpreter's; it fails where one differs."""
     with tempfile.TemporaryDirectory() as scratch:
-        given = os.path.join(scratch, "inputs.npz")
-        numpy.savez(given, **inputs)
+        options = case.verify_options
+        if options is None:
+            given = os.path.join(scratch, "inputs.npz")
+            numpy.savez(given, **case.inputs[0])
+            options = ["--inputs", given]
         started = time.monotonic()
-        said = weft_tool.call(weft, "verify", model, "--inputs", given, f"--tolerance={TOLERANCE}").stdout.strip().splitlines()
-        print(f"  interpreter: {said[-1] if said else 'agrees'} ({time.monotonic() - started:.1f} s)")
+        said = weft_tool.call(weft, "verify", model, *options, f"--tolerance={TOLERANCE}").stdout.strip().splitlines()
+        print(f"  interpreter: {said[-1][:200] if said else 'agrees'} ({time.monotonic() - started:.1f} s)")
 
 
 def compare(weft, name, folder, break_value=None, interpreter=False):
@@ -276,7 +279,7 @@ def compare(weft, name, folder, break_value=None, interpreter=False):
             for ratio, value, node in sorted(wrong, key=lambda entry: order.get(entry[1], 0))[:5]:
                 print(f"    wrong: {value} of node {node}: max|a-b|/max|b| = {ratio:.3e}, allowed {TOLERANCE:.0e}")
     if interpreter:
-        compare_with_interpreter(weft, plain, case.inputs[0])
+        compare_with_interpreter(weft, plain, case)
     return failed
 
 
