@@ -65,7 +65,8 @@ constexpr uint64_t blockTurn = uint64_t(1) << 20;
 /// Unfinished blocks that one thread of the host keeps.
 constexpr size_t mostResident = 2048;
 
-std::atomic<uint64_t> launchSerials{0};
+/// Above those that a driver gives its operations.
+std::atomic<uint64_t> launchSerials{uint64_t(1) << 48};
 
 class Grid {
 public:
@@ -173,7 +174,8 @@ LaunchResult launch(const CompiledKernel &kernel, AddressSpace &memory, int devi
   state.countMemory = options.countMemory;
   state.stepLimit = options.stepLimit;
   state.seed = options.seed;
-  state.launchSerial = ++launchSerials;
+  state.launchSerial = options.serial ? options.serial : ++launchSerials;
+  state.order = options.order;
   std::FILE *file = options.output.empty() ? stdout : std::fopen(options.output.c_str(), "ab");
   state.printContext = file ? file : stdout;
   state.print = [](void *context, const char *text, size_t size) { std::fwrite(text, 1, size, static_cast<std::FILE *>(context)); };

@@ -7,6 +7,8 @@
 
 namespace weft::simulator {
 
+class OperationOrder;
+
 struct LaunchOptions {
   bool checkUninitialised = true;
   bool checkRaces = false;      ///< Runs the grid on one thread of the host.
@@ -14,6 +16,8 @@ struct LaunchOptions {
   uint64_t stepLimit = uint64_t(1) << 30; ///< Instructions a warp may execute.
   uint64_t seed = 0;            ///< Order of blocks and warps; 0 for the natural one.
   unsigned threads = 0;         ///< Of the host; 0 for all cores.
+  uint64_t serial = 0;          ///< The operation's number where `order` knows it; 0 for a number of its own.
+  const OperationOrder *order = nullptr;
   std::string output;           ///< Where the kernel's printf goes: appended to this file; standard output when empty.
 };
 

@@ -32,6 +32,14 @@ bool RaceDetector::ordered(const AccessStamp &earlier, const Warp &warp, uint32_
 void RaceDetector::reportRace(Warp &warp, const Instruction &instruction, uint32_t lane, const AccessStamp &earlier, bool earlierWrote, bool isWrite,
                               bool shared, uint64_t address, unsigned bytes) {
   const LaunchState &launch = *warp.launch;
+  if (earlier.launch != launch.launchSerial) {
+    Allocation *found = launch.memory->find(address);
+    report(warp, instruction, FaultKind::StreamRace, lane,
+           std::string(isWrite ? "a write" : "a read") + " of bytes that another operation has " + (earlierWrote ? "written" : "read") +
+               ", and nothing makes this launch wait for it; expected an event, the same stream, or a synchronisation between them",
+           true, address, bytes, "global", found ? found->describe() : "", launch.order->describe(earlier.launch));
+    return;
+  }
   bool sameBlock = earlier.block == block.linear;
   Coordinates thread = threadCoordinates(launch, earlier.thread);
   Coordinates index{uint32_t(earlier.block % launch.grid.x), uint32_t(earlier.block / launch.grid.x % launch.grid.y),
@@ -49,7 +57,6 @@ void RaceDetector::reportRace(Warp &warp, const Instruction &instruction, uint32
   if (shared) {
     allocation = describeShared(launch, address);
   } else if (Allocation *found = launch.memory->find(address)) {
-    allocation = found->describe() + ", byte " + std::to_string(address - found->base);
     allocation = found->describe();
   }
   report(warp, instruction, shared ? FaultKind::SharedRace : FaultKind::GlobalRace, lane,
@@ -91,12 +98,15 @@ void RaceDetector::access(Warp &warp, const Instruction &instruction, bool share
       now.bytes = uint8_t(((1u << count) - 1) << at % 4);
       at += count;
       auto conflicts = [&](const AccessStamp &earlier) {
-        return earlier.launch == serial && (earlier.bytes & now.bytes) && !(earlier.atomic && isAtomic) &&
-               (earlier.block != now.block || earlier.thread != now.thread) && !ordered(earlier, warp, lane);
+        if (!earlier.launch || !(earlier.bytes & now.bytes) || (earlier.atomic && isAtomic))
+          return false;
+        if (earlier.launch != serial)
+          return warp.launch->order && !warp.launch->order->happensBefore(earlier.launch);
+        return (earlier.block != now.block || earlier.thread != now.thread) && !ordered(earlier, warp, lane);
       };
       if (conflicts(cell.write)) {
         // Lanes of one store instruction that hit the same place: which value stays is not defined, but the store is one.
-        bool sameStore = isWrite && cell.write.block == now.block && cell.write.line == now.line && cell.write.thread / warpSize == warp.index &&
+        bool sameStore = isWrite && cell.write.launch == serial && cell.write.block == now.block && cell.write.line == now.line && cell.write.thread / warpSize == warp.index &&
                          cell.write.clock == now.clock;
         if (!sameStore)
           reportRace(warp, instruction, lane, cell.write, true, isWrite, shared, address, bytes);
@@ -115,10 +125,12 @@ void RaceDetector::access(Warp &warp, const Instruction &instruction, bool share
           cell.lastRead = AccessStamp();
         }
       } else {
-        bool fresh = cell.firstRead.launch != serial || ordered(cell.firstRead, warp, lane);
+        const AccessStamp &first = cell.firstRead;
+        bool fresh = !first.launch || (first.launch == serial ? ordered(first, warp, lane)
+                                                              : !warp.launch->order || warp.launch->order->happensBefore(first.launch));
         if (fresh)
           cell.firstRead = now;
-        else if (cell.firstRead.block != now.block || cell.firstRead.thread != now.thread)
+        else if (first.launch != serial || first.block != now.block || first.thread != now.thread)
           cell.lastRead = now;
       }
     }

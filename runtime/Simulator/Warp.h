@@ -35,6 +35,16 @@ private:
   size_t bytes = 0;
 };
 
+/// What orders a launch among the other operations of a device: who asks gets answers from the driver.
+class OperationOrder {
+public:
+  virtual ~OperationOrder() = default;
+  /// Whether operation `earlier` is over before the current one may start.
+  virtual bool happensBefore(uint64_t earlier) const = 0;
+  /// "kernel 'scale' in stream 2".
+  virtual std::string describe(uint64_t operation) const = 0;
+};
+
 /// What every block of a launch sees.
 struct LaunchState {
   const CompiledKernel *kernel = nullptr;
@@ -51,7 +61,8 @@ struct LaunchState {
   bool countMemory = false; ///< Coalescing and bank conflicts.
   uint64_t stepLimit = 0;   ///< Instructions a thread may execute; 0 for no limit.
   uint64_t seed = 0;        ///< Order of blocks and warps; 0 for the natural one.
-  uint64_t launchSerial = 0;
+  uint64_t launchSerial = 0; ///< Of the operation; race checks compare it.
+  const OperationOrder *order = nullptr; ///< Null: earlier launches are over.
   void (*print)(void *, const char *, size_t) = nullptr; ///< Where the kernel's printf goes.
   void *printContext = nullptr;
 };

@@ -133,7 +133,16 @@ template <class From> void integerToDouble(Warp &warp, const Instruction &i) {
   HostRounding mode(roundingFrom(i.immediate));
   forLanes(warp.exec, [&](unsigned lane) {
     volatile From x = From(a[lane]);
-    volatile double value = double(From(x));
+    volatile double value;
+    if (x == 0) {
+      value = 0; // the host's way from integers subtracts equal numbers, which is -0 when rounding down
+    } else if (sizeof(From) == 8 && !std::is_signed<From>::value) {
+      // Halves are exact, so their sum is rounded once.
+      volatile double high = double(int64_t(uint64_t(x) >> 32)) * 4294967296.0, low = double(int64_t(uint64_t(x) & 0xffffffff));
+      value = high + low;
+    } else {
+      value = double(int64_t(x));
+    }
     d[lane] = i.immediate & Saturate ? saturate(double(value)) : double(value);
   });
 }

@@ -35,7 +35,11 @@ inline float flush(float x) {
 template <bool ftz> inline float flushIf(float x) { return ftz ? flush(x) : x; }
 template <bool ftz> inline double flushIf(double x) { return x; }
 
-inline float canonical(float x) { return x != x ? bitsOf<float>(canonicalNaN) : x; }
+/// On the bits: to the host's compiler all NaNs are alike, so it may drop a choice between them.
+inline float canonical(float x) {
+  uint32_t bits = bitsOf<uint32_t>(x);
+  return bitsOf<float>((bits & 0x7fffffff) > 0x7f800000 ? canonicalNaN : bits);
+}
 inline double canonical(double x) { return x; }
 
 /// .sat: to [0, 1], NaN to +0.
