@@ -16,7 +16,8 @@ uint32_t uniform(Warp &warp, const Instruction &instruction, uint32_t slot, uint
   unsigned first = unsigned(__builtin_ctz(mask));
   for (unsigned lane = first; lane < warpSize; ++lane)
     if (((mask >> lane) & 1) && values[lane] != values[first])
-      abortLaunch(warp, instruction, FaultKind::InvalidInstruction, lane, std::string("lanes of one warp name different ") + what + " in one barrier instruction");
+      abortLaunch(warp, instruction, FaultKind::InvalidInstruction, lane,
+                  std::string("lanes of one warp name different ") + what + " in one barrier instruction");
   return values[first];
 }
 } // namespace
@@ -47,13 +48,15 @@ void arriveAtBarrier(Warp &warp) {
     }
     if (state.first && (state.waiting | state.arrivedOnly) && state.expected != wanted)
       report(warp, instruction, FaultKind::BarrierDivergence, unsigned(__builtin_ctz(group.mask)),
-             "barrier " + std::to_string(id) + " is waited for with " + std::to_string(wanted) + " threads here and with " + std::to_string(state.expected) +
-                 " at line " + std::to_string(state.first->line) + " (0 stands for all)");
+             "barrier " + std::to_string(id) + " is waited for with " + std::to_string(wanted) +
+                 " threads here and with " + std::to_string(state.expected) + " at line " +
+                 std::to_string(state.first->line) + " (0 stands for all)");
     if (!state.first)
       state.first = &instruction;
     else if (state.first != &instruction && wanted == 0 && !arriveOnly)
       report(warp, instruction, FaultKind::BarrierDivergence, unsigned(__builtin_ctz(group.mask)),
-             "warps of one block meet at barriers of different places; the other one is at line " + std::to_string(state.first->line));
+             "warps of one block meet at barriers of different places; the other one is at line " +
+                 std::to_string(state.first->line));
     state.expected = wanted;
     if (instruction.immediate >= 2) {
       uint32_t predicate = warp.predicate(instruction.c);
@@ -71,7 +74,8 @@ void arriveAtBarrier(Warp &warp) {
   state.arrived += warpSize;
   if (state.expected && state.arrived > state.expected)
     abortLaunch(warp, barrierOf(warp, warp.groups.front()), FaultKind::BarrierDivergence, unsigned(__builtin_ctz(mask)),
-                "more than the " + std::to_string(state.expected) + " threads that barrier " + std::to_string(number) + " is for have arrived at it");
+                "more than the " + std::to_string(state.expected) + " threads that barrier " + std::to_string(number) +
+                    " is for have arrived at it");
   if (arriveOnly) {
     state.arrivedOnly |= uint64_t(1) << warp.index;
     if (block.races)
@@ -138,7 +142,8 @@ void openBarriers(Block &block) {
     }
     bool complete = true;
     for (uint32_t index = 0; index < block.warpCount && complete; ++index)
-      complete = block.warps[index].state == Warp::State::Done || ((state.waiting >> index) & 1) || ((state.arrivedOnly >> index) & 1);
+      complete = block.warps[index].state == Warp::State::Done || ((state.waiting >> index) & 1) ||
+                 ((state.arrivedOnly >> index) & 1);
     if (complete)
       release(block, number);
   }
@@ -195,13 +200,15 @@ void startBlock(Block &block, const LaunchState &launch, uint64_t linear) {
   block.launchSerial = launch.launchSerial;
   block.launch = &launch;
   block.linear = linear;
-  block.index = {uint32_t(linear % launch.grid.x), uint32_t(linear / launch.grid.x % launch.grid.y), uint32_t(linear / (uint64_t(launch.grid.x) * launch.grid.y))};
+  block.index = {uint32_t(linear % launch.grid.x), uint32_t(linear / launch.grid.x % launch.grid.y),
+                 uint32_t(linear / (uint64_t(launch.grid.x) * launch.grid.y))};
   block.warpCount = (launch.threads + warpSize - 1) / warpSize;
   if (!same) {
     uint32_t bytes = kernel.usesDynamicShared ? kernel.dynamicSharedOffset + launch.dynamicShared : kernel.sharedBytes;
     block.sharedTemplate.assign(bytes + 64, SharedRedZone);
     for (const SharedVariable &variable : kernel.shared)
-      std::fill_n(block.sharedTemplate.begin() + variable.offset, variable.size ? variable.size : launch.dynamicShared, SharedUninitialised);
+      std::fill_n(block.sharedTemplate.begin() + variable.offset, variable.size ? variable.size : launch.dynamicShared,
+                  SharedUninitialised);
     block.shared.assign(block.sharedTemplate.size(), 0);
     block.warps.resize(std::max<size_t>(block.warps.size(), block.warpCount));
     block.started = true;
@@ -252,12 +259,13 @@ bool runBlock(Block &block, uint64_t budget) {
           if (!stuck)
             stuck = &warp;
           if (where.size() < 400)
-            where += (where.empty() ? "warp " : ", warp ") + std::to_string(i) + " at barrier " + std::to_string(warp.barrier) + " (line " +
-                     std::to_string(warp.barrierInstruction->line) + ")";
+            where += (where.empty() ? "warp " : ", warp ") + std::to_string(i) + " at barrier " +
+                     std::to_string(warp.barrier) + " (line " + std::to_string(warp.barrierInstruction->line) + ")";
         }
       }
       if (!moved && stuck)
-        abortLaunch(*const_cast<Warp *>(stuck), *stuck->barrierInstruction, FaultKind::BarrierDivergence, unsigned(__builtin_ctz(stuck->live)),
+        abortLaunch(*const_cast<Warp *>(stuck), *stuck->barrierInstruction, FaultKind::BarrierDivergence,
+                    unsigned(__builtin_ctz(stuck->live)),
                     "the block waits for ever: " + where + "; the warps not named have ended");
     }
     if (spent > budget)

@@ -11,7 +11,8 @@ namespace weft::simulator {
 namespace {
 
 /// Reads a kernel's bytes at a generic address, with the checks of a load.
-void readGeneric(Warp &warp, const Instruction &instruction, uint32_t lane, uint64_t address, void *to, unsigned bytes) {
+void readGeneric(Warp &warp, const Instruction &instruction, uint32_t lane, uint64_t address, void *to,
+                 unsigned bytes) {
   if (address - localWindow < windowBytes) {
     uint64_t offset = address - localWindow;
     checkLocalLane(warp, instruction, lane, offset, bytes, false);
@@ -95,7 +96,8 @@ std::string formatted(Warp &warp, const Instruction &instruction, uint32_t lane,
     } else if (std::strchr("uxXo", letter)) {
       uint64_t value = 0;
       take(&value, longs ? 8 : 4);
-      length = std::snprintf(buffer, sizeof buffer, (spec + "ll" + letter).c_str(), static_cast<unsigned long long>(value));
+      length =
+          std::snprintf(buffer, sizeof buffer, (spec + "ll" + letter).c_str(), static_cast<unsigned long long>(value));
     } else if (letter == 'c') {
       int32_t value;
       take(&value, 4);
@@ -136,9 +138,11 @@ void callBuiltin(Warp &warp, const Instruction &instruction, const CallSite &sit
       continue;
     auto pointer = [&](size_t index) { return argument<uint64_t>(warp, site.arguments[index], lane); };
     if (site.builtin == CallSite::Builtin::AssertFail) {
-      std::string message = readString(warp, instruction, lane, pointer(0)), file = readString(warp, instruction, lane, pointer(1));
+      std::string message = readString(warp, instruction, lane, pointer(0)),
+                  file = readString(warp, instruction, lane, pointer(1));
       uint32_t line = argument<uint32_t>(warp, site.arguments[2], lane);
-      abortLaunch(warp, instruction, FaultKind::Trap, lane, "assertion '" + message + "' failed at " + file + ":" + std::to_string(line));
+      abortLaunch(warp, instruction, FaultKind::Trap, lane,
+                  "assertion '" + message + "' failed at " + file + ":" + std::to_string(line));
     }
     std::string text = formatted(warp, instruction, lane, pointer(0), pointer(1));
     {

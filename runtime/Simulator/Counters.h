@@ -14,10 +14,10 @@ struct LaunchCounters {
   uint64_t divergentBranches = 0;
   uint64_t barriers = 0;
   struct Traffic {
-    uint64_t requests = 0; ///< Warp-wide instructions.
-    uint64_t bytes = 0;    ///< Asked for by all lanes.
-    uint64_t sectors = 0;  ///< Distinct 32-byte sectors (global and local).
-    uint64_t wavefronts = 0; ///< Passes over the banks (shared): 1 a request where nothing conflicts.
+    uint64_t requests = 0;                ///< Warp-wide instructions.
+    uint64_t bytes = 0;                   ///< Asked for by all lanes.
+    uint64_t sectors = 0;                 ///< Distinct 32-byte sectors (global and local).
+    uint64_t wavefronts = 0;              ///< Passes over the banks (shared): 1 a request where nothing conflicts.
     uint64_t widths[5] = {0, 0, 0, 0, 0}; ///< Requests of 1, 2, 4, 8, 16 bytes a lane.
   };
   Traffic globalLoads, globalStores, sharedLoads, sharedStores, localLoads, localStores, constantLoads;

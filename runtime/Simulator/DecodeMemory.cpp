@@ -47,7 +47,8 @@ unsigned vectorWidth(const Form &form) { return form.has("v2") ? 2 : form.has("v
 void FunctionDecoder::load(const Form &form) {
   const auto &operands = statement->operands;
   if (operands.size() != 2)
-    fail("'" + form.name + "' takes a destination and an address, got " + std::to_string(operands.size()) + " operands");
+    fail("'" + form.name + "' takes a destination and an address, got " + std::to_string(operands.size()) +
+         " operands");
   AccessShape shape;
   Type type = form.type(0);
   shape.memoryBytes = typeSize(type);
@@ -60,7 +61,8 @@ void FunctionDecoder::load(const Form &form) {
   else
     targets.push_back(&operands[0]);
   if (targets.size() != shape.vector)
-    fail("'" + form.name + "' has " + std::to_string(shape.vector) + " destinations, got " + std::to_string(targets.size()));
+    fail("'" + form.name + "' has " + std::to_string(shape.vector) + " destinations, got " +
+         std::to_string(targets.size()));
   for (const Operand *target : targets) {
     if (target->kind == Operand::Kind::Sink)
       continue;
@@ -74,7 +76,8 @@ void FunctionDecoder::load(const Form &form) {
   if (!shape.registerBytes)
     shape.registerBytes = registerBytesOf(type);
   if (shape.registerBytes < shape.memoryBytes)
-    fail("destination registers of " + std::to_string(shape.registerBytes * 8) + " bits are narrower than '" + form.name + "'");
+    fail("destination registers of " + std::to_string(shape.registerBytes * 8) + " bits are narrower than '" +
+         form.name + "'");
   Instruction made = make();
   made.bytes = uint8_t(shape.memoryBytes * shape.vector);
   made.space = spaceOf(form);
@@ -94,7 +97,8 @@ void FunctionDecoder::load(const Form &form) {
     uint32_t offset, stride;
     if (const Variable *variable = parameterArea(from.name, offset, stride)) {
       if (from.offset < 0 || uint64_t(from.offset) + made.bytes > variable->size)
-        fail("'" + form.name + "' reads past parameter '" + std::string(from.name) + "' of " + std::to_string(variable->size) + " bytes");
+        fail("'" + form.name + "' reads past parameter '" + std::string(from.name) + "' of " +
+             std::to_string(variable->size) + " bytes");
       made.a = offset;
       made.b = stride;
       made.immediate = from.offset;
@@ -108,10 +112,11 @@ void FunctionDecoder::load(const Form &form) {
       fail("'" + std::string(from.name) + "' is not a parameter");
     made.immediate = int64_t(base) + from.offset;
     if (made.immediate < 0 || uint64_t(made.immediate) + made.bytes > kernel.parameterBytes)
-      fail("'" + form.name + "' reads past the kernel's " + std::to_string(kernel.parameterBytes) + " bytes of parameters");
+      fail("'" + form.name + "' reads past the kernel's " + std::to_string(kernel.parameterBytes) +
+           " bytes of parameters");
     if (made.immediate % made.bytes)
-      fail("'" + form.name + "' reads parameter bytes at offset " + std::to_string(made.immediate) + ", which is not a multiple of " +
-           std::to_string(made.bytes));
+      fail("'" + form.name + "' reads parameter bytes at offset " + std::to_string(made.immediate) +
+           ", which is not a multiple of " + std::to_string(made.bytes));
     made.execute = table.parameterLoad(shape);
     emit(made);
     return;
@@ -136,7 +141,8 @@ void FunctionDecoder::store(const Form &form) {
   else
     values.push_back(&operands[1]);
   if (values.size() != shape.vector)
-    fail("'" + form.name + "' stores " + std::to_string(shape.vector) + " values, got " + std::to_string(values.size()));
+    fail("'" + form.name + "' stores " + std::to_string(shape.vector) + " values, got " +
+         std::to_string(values.size()));
   // All values in registers of one width: the widest named.
   shape.registerBytes = registerBytesOf(type);
   for (const Operand *value : values)
@@ -146,7 +152,8 @@ void FunctionDecoder::store(const Form &form) {
   made.bytes = uint8_t(shape.memoryBytes * shape.vector);
   made.space = spaceOf(form);
   orderFlags(form, made);
-  static const Type widths[] = {Type::None, Type::None, Type::B16, Type::None, Type::B32, Type::None, Type::None, Type::None, Type::B64};
+  static const Type widths[] = {Type::None, Type::None, Type::B16,  Type::None, Type::B32,
+                                Type::None, Type::None, Type::None, Type::B64};
   std::vector<uint32_t> slots;
   for (const Operand *value : values) {
     bool literalFloat = value->kind == Operand::Kind::Float32 || value->kind == Operand::Kind::Float64;
@@ -164,7 +171,8 @@ void FunctionDecoder::store(const Form &form) {
     if (!variable)
       fail("'" + form.name + "' stores to something that is not a parameter of a call");
     if (to.offset < 0 || uint64_t(to.offset) + made.bytes > variable->size)
-      fail("'" + form.name + "' writes past parameter '" + std::string(to.name) + "' of " + std::to_string(variable->size) + " bytes");
+      fail("'" + form.name + "' writes past parameter '" + std::string(to.name) + "' of " +
+           std::to_string(variable->size) + " bytes");
     made.a = offset;
     made.c = stride;
     made.immediate = to.offset;
@@ -222,7 +230,8 @@ void FunctionDecoder::asyncCopy(const Form &form) {
       fail("'" + form.name + "' takes 3 or 4 operands, got " + std::to_string(operands.size()));
     uint64_t bytes = literal(operands[2], "the number of bytes");
     if (bytes != 16 && (form.has("cg") || (bytes != 4 && bytes != 8)))
-      fail("'" + form.name + "' copies " + (form.has("cg") ? "16" : "4, 8 or 16") + " bytes, got " + std::to_string(bytes));
+      fail("'" + form.name + "' copies " + (form.has("cg") ? "16" : "4, 8 or 16") + " bytes, got " +
+           std::to_string(bytes));
     made.bytes = uint8_t(bytes);
     uint32_t baseBytes;
     int64_t fromOffset;
@@ -261,7 +270,8 @@ void FunctionDecoder::barrier(const Form &form) {
   made.immediate = arrives ? 1 : form.has("popc") ? 2 : form.has("and") ? 3 : form.has("or") ? 4 : 0;
   size_t least = reduces ? 3 : arrives ? 2 : 1, most = reduces ? 4 : 2;
   if (operands.size() < least || operands.size() > most)
-    fail("'" + form.name + "' takes " + std::to_string(least) + " to " + std::to_string(most) + " operands, got " + std::to_string(operands.size()));
+    fail("'" + form.name + "' takes " + std::to_string(least) + " to " + std::to_string(most) + " operands, got " +
+         std::to_string(operands.size()));
   if (reduces)
     made.d = form.has("popc") ? destination(operands[at++], Type::U32) : predicateDestination(operands[at++]);
   made.a = source(operands[at++], Type::U32);
@@ -308,7 +318,9 @@ void FunctionDecoder::control(const Form &form) {
   } else {
     if (!operands.empty())
       fail("'" + form.name + "' takes no operands");
-    made.ending = opcode == "ret" ? (function.isEntry ? Ending::Exit : Ending::Return) : opcode == "exit" ? Ending::Exit : Ending::Trap;
+    made.ending = opcode == "ret"    ? (function.isEntry ? Ending::Exit : Ending::Return)
+                  : opcode == "exit" ? Ending::Exit
+                                     : Ending::Trap;
   }
   emit(made);
 }
@@ -362,8 +374,8 @@ void FunctionDecoder::call(const Form &form) {
       continue;
     site.builtin = row.builtin;
     if (site.arguments.size() != row.arguments)
-      fail(std::string("built-in function '") + row.name + "' takes " + std::to_string(row.arguments) + " arguments, got " +
-           std::to_string(site.arguments.size()));
+      fail(std::string("built-in function '") + row.name + "' takes " + std::to_string(row.arguments) +
+           " arguments, got " + std::to_string(site.arguments.size()));
     if (row.builtin == CallSite::Builtin::Malloc || row.builtin == CallSite::Builtin::Free)
       fail("device-side malloc and free are not supported");
   }
@@ -371,14 +383,17 @@ void FunctionDecoder::call(const Form &form) {
     site.callee = calleeIndex(callee.name, statement->line);
     const Function &target = *context.module.functions[context.module.functionIndex.at(callee.name)];
     if (target.parameters.size() != site.arguments.size() || target.results.size() != site.results.size())
-      fail("'" + target.name + "' takes " + std::to_string(target.parameters.size()) + " arguments and has " + std::to_string(target.results.size()) +
-           " results; the call passes " + std::to_string(site.arguments.size()) + " and " + std::to_string(site.results.size()));
+      fail("'" + target.name + "' takes " + std::to_string(target.parameters.size()) + " arguments and has " +
+           std::to_string(target.results.size()) + " results; the call passes " +
+           std::to_string(site.arguments.size()) + " and " + std::to_string(site.results.size()));
     auto same = [&](const std::vector<Variable> &formal, const std::vector<CallSite::Block> &actual) {
       for (size_t i = 0; i < formal.size(); ++i) {
         bool isRegister = formal[i].space == Space::Register;
-        uint32_t size = isRegister ? registerBytesOf(formal[i].type) * 32 : uint32_t(std::max<uint64_t>(8, (formal[i].size + 7) / 8 * 8));
+        uint32_t size = isRegister ? registerBytesOf(formal[i].type) * 32
+                                   : uint32_t(std::max<uint64_t>(8, (formal[i].size + 7) / 8 * 8));
         if (isRegister != actual[i].isRegister || size != actual[i].size)
-          fail("argument or result " + std::to_string(i) + " of the call to '" + target.name + "' has another size than declared");
+          fail("argument or result " + std::to_string(i) + " of the call to '" + target.name +
+               "' has another size than declared");
       }
     };
     same(target.parameters, site.arguments);
@@ -403,7 +418,8 @@ void FunctionDecoder::matrix(const Form &form) {
     const std::vector<Operand> single{operand};
     const std::vector<Operand> &elements = operand.kind == Operand::Kind::Vector ? operand.elements : single;
     if (elements.size() != count)
-      fail("'" + form.name + "' wants " + std::to_string(count) + " registers here, got " + std::to_string(elements.size()));
+      fail("'" + form.name + "' wants " + std::to_string(count) + " registers here, got " +
+           std::to_string(elements.size()));
     std::vector<uint32_t> slots;
     for (const Operand &element : elements)
       slots.push_back(isDestination ? destination(element, type) : source(element, type));

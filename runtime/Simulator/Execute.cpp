@@ -37,7 +37,8 @@ std::string laneList(uint32_t mask) {
     unsigned last = lane;
     while (last + 1 < warpSize && (mask >> (last + 1)) & 1)
       ++last;
-    out += (out.empty() ? "" : ", ") + std::to_string(lane) + (last > lane ? "-" + std::to_string(last) : std::string());
+    out +=
+        (out.empty() ? "" : ", ") + std::to_string(lane) + (last > lane ? "-" + std::to_string(last) : std::string());
     lane = last;
   }
   return out;
@@ -124,8 +125,10 @@ void pushFrame(Warp &warp, const Instruction &instruction, uint32_t lanes) {
       uint32_t stride = std::max(wanted, warp.localStride * 2);
       std::vector<uint8_t> local(size_t(stride) * warpSize), state(size_t(stride) * warpSize);
       for (unsigned lane = 0; lane < warpSize && warp.localUsed; ++lane) {
-        std::memcpy(local.data() + size_t(lane) * stride, warp.local.data() + size_t(lane) * warp.localStride, warp.localUsed);
-        std::memcpy(state.data() + size_t(lane) * stride, warp.localState.data() + size_t(lane) * warp.localStride, warp.localUsed);
+        std::memcpy(local.data() + size_t(lane) * stride, warp.local.data() + size_t(lane) * warp.localStride,
+                    warp.localUsed);
+        std::memcpy(state.data() + size_t(lane) * stride, warp.localState.data() + size_t(lane) * warp.localStride,
+                    warp.localUsed);
       }
       warp.local.swap(local);
       warp.localState.swap(state);
@@ -172,7 +175,8 @@ void allParked(Warp &warp) {
     if (group.state == LaneGroup::State::AtWarpSync) {
       uint32_t others = warp.live & ~group.mask;
       abortLaunch(warp, code[group.pc], FaultKind::WarpSyncDivergence, unsigned(__builtin_ctz(group.mask)),
-                  "lanes " + laneList(group.mask) + " wait for lanes of their member mask that never come; lanes " + laneList(others) + " are elsewhere");
+                  "lanes " + laneList(group.mask) + " wait for lanes of their member mask that never come; lanes " +
+                      laneList(others) + " are elsewhere");
     }
   }
   uint32_t here = 0;
@@ -183,12 +187,14 @@ void allParked(Warp &warp) {
     bool aligned = (code[group.pc].flags | code[first.pc].flags) & AlignedBarrier;
     if (group.pc != first.pc && aligned)
       abortLaunch(warp, code[first.pc], FaultKind::BarrierDivergence, unsigned(__builtin_ctz(first.mask)),
-                  "lanes of one warp wait at different barriers: lanes " + laneList(first.mask) + " at line " + std::to_string(code[first.pc].line) + ", lanes " +
-                      laneList(group.mask) + " at line " + std::to_string(code[group.pc].line));
+                  "lanes of one warp wait at different barriers: lanes " + laneList(first.mask) + " at line " +
+                      std::to_string(code[first.pc].line) + ", lanes " + laneList(group.mask) + " at line " +
+                      std::to_string(code[group.pc].line));
   }
   if (here != warp.live && (code[first.pc].flags & AlignedBarrier))
     abortLaunch(warp, code[first.pc], FaultKind::BarrierDivergence, unsigned(__builtin_ctz(here)),
-                "only lanes " + laneList(here) + " of the warp come to the barrier; lanes " + laneList(warp.live & ~here) + " are elsewhere");
+                "only lanes " + laneList(here) + " of the warp come to the barrier; lanes " +
+                    laneList(warp.live & ~here) + " are elsewhere");
   arriveAtBarrier(warp);
 }
 
@@ -220,7 +226,8 @@ bool warpSync(Warp &warp, const Instruction &instruction) {
       continue;
     needed |= masks[lane];
     if (!((masks[lane] >> lane) & 1))
-      abortLaunch(warp, instruction, FaultKind::WarpSyncDivergence, lane, "the lane is not in the member mask " + laneList(masks[lane]) + " that it names");
+      abortLaunch(warp, instruction, FaultKind::WarpSyncDivergence, lane,
+                  "the lane is not in the member mask " + laneList(masks[lane]) + " that it names");
   }
   uint32_t missing = needed & warp.live & ~exec;
   if (!missing) {
@@ -231,13 +238,15 @@ bool warpSync(Warp &warp, const Instruction &instruction) {
   }
   if (missing & warp.active)
     abortLaunch(warp, instruction, FaultKind::WarpSyncDivergence, unsigned(__builtin_ctz(missing)),
-                "lanes " + laneList(missing & warp.active) + " are in the member mask, but a predicate keeps them from the instruction");
+                "lanes " + laneList(missing & warp.active) +
+                    " are in the member mask, but a predicate keeps them from the instruction");
   return false;
 }
 
 } // namespace
 
-void fillFrame(Warp &warp, const CompiledFunction &function, uint8_t *registers, uint32_t localOffset, bool onlyBlockIndex) {
+void fillFrame(Warp &warp, const CompiledFunction &function, uint8_t *registers, uint32_t localOffset,
+               bool onlyBlockIndex) {
   const LaunchState &launch = *warp.launch;
   const Block &block = *warp.block;
   if (!onlyBlockIndex) {
@@ -245,10 +254,18 @@ void fillFrame(Warp &warp, const CompiledFunction &function, uint8_t *registers,
       uint8_t *at = registers + constant.offset;
       uint64_t bits = constant.bits + (constant.isLocal ? localOffset : 0);
       switch (constant.width) {
-      case 0: *reinterpret_cast<uint32_t *>(at) = uint32_t(bits); break;
-      case 2: std::fill_n(reinterpret_cast<uint16_t *>(at), warpSize, uint16_t(bits)); break;
-      case 4: std::fill_n(reinterpret_cast<uint32_t *>(at), warpSize, uint32_t(bits)); break;
-      default: std::fill_n(reinterpret_cast<uint64_t *>(at), warpSize, bits); break;
+      case 0:
+        *reinterpret_cast<uint32_t *>(at) = uint32_t(bits);
+        break;
+      case 2:
+        std::fill_n(reinterpret_cast<uint16_t *>(at), warpSize, uint16_t(bits));
+        break;
+      case 4:
+        std::fill_n(reinterpret_cast<uint32_t *>(at), warpSize, uint32_t(bits));
+        break;
+      default:
+        std::fill_n(reinterpret_cast<uint64_t *>(at), warpSize, bits);
+        break;
       }
     }
   }
@@ -261,33 +278,86 @@ void fillFrame(Warp &warp, const CompiledFunction &function, uint8_t *registers,
       uint32_t thread = warp.index * warpSize + lane;
       uint64_t value = 0;
       switch (slot.special) {
-      case Special::TidX: value = thread % launch.blockSize.x; break;
-      case Special::TidY: value = thread / launch.blockSize.x % launch.blockSize.y; break;
-      case Special::TidZ: value = thread / (launch.blockSize.x * launch.blockSize.y); break;
-      case Special::NtidX: value = launch.blockSize.x; break;
-      case Special::NtidY: value = launch.blockSize.y; break;
-      case Special::NtidZ: value = launch.blockSize.z; break;
-      case Special::CtaidX: value = block.index.x; break;
-      case Special::CtaidY: value = block.index.y; break;
-      case Special::CtaidZ: value = block.index.z; break;
-      case Special::NctaidX: value = launch.grid.x; break;
-      case Special::NctaidY: value = launch.grid.y; break;
-      case Special::NctaidZ: value = launch.grid.z; break;
-      case Special::LaneId: value = lane; break;
-      case Special::WarpId: value = warp.index; break;
-      case Special::NwarpId: value = 64; break;
-      case Special::SmId: value = 0; break;
-      case Special::NsmId: value = 1; break;
-      case Special::GridId: value = launch.launchSerial; break;
-      case Special::LanemaskEq: value = 1u << lane; break;
-      case Special::LanemaskLe: value = (2ull << lane) - 1; break;
-      case Special::LanemaskLt: value = (1ull << lane) - 1; break;
-      case Special::LanemaskGe: value = uint32_t(~((1ull << lane) - 1)); break;
-      case Special::LanemaskGt: value = uint32_t(~((2ull << lane) - 1)); break;
-      case Special::DynamicSharedSize: value = launch.dynamicShared; break;
-      case Special::TotalSharedSize: value = launch.kernel->sharedDeclared + launch.dynamicShared; break;
-      case Special::One: value = 1; break;
-      default: break;
+      case Special::TidX:
+        value = thread % launch.blockSize.x;
+        break;
+      case Special::TidY:
+        value = thread / launch.blockSize.x % launch.blockSize.y;
+        break;
+      case Special::TidZ:
+        value = thread / (launch.blockSize.x * launch.blockSize.y);
+        break;
+      case Special::NtidX:
+        value = launch.blockSize.x;
+        break;
+      case Special::NtidY:
+        value = launch.blockSize.y;
+        break;
+      case Special::NtidZ:
+        value = launch.blockSize.z;
+        break;
+      case Special::CtaidX:
+        value = block.index.x;
+        break;
+      case Special::CtaidY:
+        value = block.index.y;
+        break;
+      case Special::CtaidZ:
+        value = block.index.z;
+        break;
+      case Special::NctaidX:
+        value = launch.grid.x;
+        break;
+      case Special::NctaidY:
+        value = launch.grid.y;
+        break;
+      case Special::NctaidZ:
+        value = launch.grid.z;
+        break;
+      case Special::LaneId:
+        value = lane;
+        break;
+      case Special::WarpId:
+        value = warp.index;
+        break;
+      case Special::NwarpId:
+        value = 64;
+        break;
+      case Special::SmId:
+        value = 0;
+        break;
+      case Special::NsmId:
+        value = 1;
+        break;
+      case Special::GridId:
+        value = launch.launchSerial;
+        break;
+      case Special::LanemaskEq:
+        value = 1u << lane;
+        break;
+      case Special::LanemaskLe:
+        value = (2ull << lane) - 1;
+        break;
+      case Special::LanemaskLt:
+        value = (1ull << lane) - 1;
+        break;
+      case Special::LanemaskGe:
+        value = uint32_t(~((1ull << lane) - 1));
+        break;
+      case Special::LanemaskGt:
+        value = uint32_t(~((2ull << lane) - 1));
+        break;
+      case Special::DynamicSharedSize:
+        value = launch.dynamicShared;
+        break;
+      case Special::TotalSharedSize:
+        value = launch.kernel->sharedDeclared + launch.dynamicShared;
+        break;
+      case Special::One:
+        value = 1;
+        break;
+      default:
+        break;
       }
       values[lane] = value;
     }
@@ -331,7 +401,8 @@ void runWarp(Warp &warp, uint64_t budget) {
     warp.pc = uint32_t(i - code);
     if (warp.steps > limit)
       abortLaunch(warp, *i, FaultKind::StepLimit, unsigned(__builtin_ctz(active)),
-                  "the warp has executed more than " + std::to_string(limit) + " instructions; an endless loop, or raise the step limit");
+                  "the warp has executed more than " + std::to_string(limit) +
+                      " instructions; an endless loop, or raise the step limit");
     switch (i->ending) {
     case Ending::None:
     case Ending::FallThrough:
@@ -364,7 +435,8 @@ void runWarp(Warp &warp, uint64_t budget) {
         unsigned lane = unsigned(__builtin_ctz(rest));
         if (index[lane] >= table[0])
           abortLaunch(warp, *i, FaultKind::InvalidInstruction, lane,
-                      "branch index " + std::to_string(index[lane]) + " is past the " + std::to_string(table[0]) + " targets");
+                      "branch index " + std::to_string(index[lane]) + " is past the " + std::to_string(table[0]) +
+                          " targets");
         uint32_t same = 0;
         for (unsigned other = 0; other < warpSize; ++other)
           same |= uint32_t(((rest >> other) & 1) && index[other] == index[lane]) << other;
@@ -390,7 +462,8 @@ void runWarp(Warp &warp, uint64_t budget) {
     case Ending::Call:
       if (!exec) {
         ++warp.pc;
-      } else if (const CallSite &site = warp.frame().function->calls[i->target]; site.builtin != CallSite::Builtin::None) {
+      } else if (const CallSite &site = warp.frame().function->calls[i->target];
+                 site.builtin != CallSite::Builtin::None) {
         callBuiltin(warp, *i, site);
         ++warp.pc;
       } else {
@@ -431,7 +504,8 @@ void runWarp(Warp &warp, uint64_t budget) {
       }
       if (exec != active && (i->flags & AlignedBarrier))
         abortLaunch(warp, *i, FaultKind::BarrierDivergence, unsigned(__builtin_ctz(exec)),
-                    "only lanes " + laneList(exec) + " of the warp come to the barrier; a predicate keeps lanes " + laneList(active & ~exec) + " from it");
+                    "only lanes " + laneList(exec) + " of the warp come to the barrier; a predicate keeps lanes " +
+                        laneList(active & ~exec) + " from it");
       if (active & ~exec)
         warp.groups.push_back({warp.pc + 1, active & ~exec, LaneGroup::State::Ready});
       warp.groups.push_back({warp.pc, exec, LaneGroup::State::AtBarrier});

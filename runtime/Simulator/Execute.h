@@ -28,6 +28,7 @@ void callBuiltin(Warp &warp, const Instruction &instruction, const CallSite &sit
 
 /// Constants, special registers and cleared registers of a frame.
 /// `localOffset` is where the frame's .local variables start.
-void fillFrame(Warp &warp, const CompiledFunction &function, uint8_t *registers, uint32_t localOffset, bool onlyBlockIndex);
+void fillFrame(Warp &warp, const CompiledFunction &function, uint8_t *registers, uint32_t localOffset,
+               bool onlyBlockIndex);
 
 } // namespace weft::simulator

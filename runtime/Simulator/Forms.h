@@ -10,8 +10,24 @@
 namespace weft::simulator {
 
 enum class Family : uint8_t {
-  Integer, Predicate, Compare, Float, Half, Convert, Move, Load, Store, Atomic, AsyncCopy, Fence, Hint,
-  Shuffle, Vote, Barrier, Control, Matrix
+  Integer,
+  Predicate,
+  Compare,
+  Float,
+  Half,
+  Convert,
+  Move,
+  Load,
+  Store,
+  Atomic,
+  AsyncCopy,
+  Fence,
+  Hint,
+  Shuffle,
+  Vote,
+  Barrier,
+  Control,
+  Matrix
 };
 
 /// A line of PtxForms.def.
@@ -24,9 +40,9 @@ struct FormPattern {
 
 /// An opcode with its modifiers taken apart.
 struct Form {
-  std::string name;                        ///< "add.rn.ftz.f32"
-  std::vector<std::string_view> modifiers; ///< Without dots, the opcode itself first; views into `name`.
-  std::vector<Type> types;                 ///< Those among the modifiers that are types, in order.
+  std::string name;                          ///< "add.rn.ftz.f32"
+  std::vector<std::string_view> modifiers;   ///< Without dots, the opcode itself first; views into `name`.
+  std::vector<Type> types;                   ///< Those among the modifiers that are types, in order.
   std::vector<const FormPattern *> patterns; ///< The lines that match: more than one where they differ in operands.
 
   Form() = default;

@@ -46,15 +46,19 @@ std::string checkConfiguration(const CompiledKernel &kernel, const LaunchConfigu
   if (c.block.x > 1024 || c.block.y > 1024 || c.block.z > 64 || threads > 1024)
     return "block " + text(c.block) + " is larger than (1024,1024,64) or than 1024 threads";
   const LaunchBounds &b = kernel.bounds;
-  if (b.requiredThreads[0] && (c.block.x != b.requiredThreads[0] || c.block.y != b.requiredThreads[1] || c.block.z != b.requiredThreads[2]))
+  if (b.requiredThreads[0] &&
+      (c.block.x != b.requiredThreads[0] || c.block.y != b.requiredThreads[1] || c.block.z != b.requiredThreads[2]))
     return "kernel '" + kernel.name + "' must be launched with .reqntid " +
-           Coordinates{b.requiredThreads[0], b.requiredThreads[1], b.requiredThreads[2]}.format() + ", got block " + text(c.block);
+           Coordinates{b.requiredThreads[0], b.requiredThreads[1], b.requiredThreads[2]}.format() + ", got block " +
+           text(c.block);
   if (b.maxThreads[0] && threads > uint64_t(b.maxThreads[0]) * b.maxThreads[1] * b.maxThreads[2])
-    return "kernel '" + kernel.name + "' allows at most " + std::to_string(uint64_t(b.maxThreads[0]) * b.maxThreads[1] * b.maxThreads[2]) +
+    return "kernel '" + kernel.name + "' allows at most " +
+           std::to_string(uint64_t(b.maxThreads[0]) * b.maxThreads[1] * b.maxThreads[2]) +
            " threads a block (.maxntid), got " + std::to_string(threads);
   if (uint64_t(kernel.sharedDeclared) + c.dynamicShared > sharedLimit)
-    return "kernel '" + kernel.name + "' needs " + std::to_string(kernel.sharedDeclared) + " bytes of shared memory and " + std::to_string(c.dynamicShared) +
-           " dynamic ones; at most " + std::to_string(sharedLimit) + " are allowed";
+    return "kernel '" + kernel.name + "' needs " + std::to_string(kernel.sharedDeclared) +
+           " bytes of shared memory and " + std::to_string(c.dynamicShared) + " dynamic ones; at most " +
+           std::to_string(sharedLimit) + " are allowed";
   return "";
 }
 
@@ -155,8 +159,8 @@ private:
 
 } // namespace
 
-LaunchResult launch(const CompiledKernel &kernel, AddressSpace &memory, int device, uint64_t peers, const LaunchConfiguration &configuration,
-                    const LaunchOptions &options, FaultLog &faults) {
+LaunchResult launch(const CompiledKernel &kernel, AddressSpace &memory, int device, uint64_t peers,
+                    const LaunchConfiguration &configuration, const LaunchOptions &options, FaultLog &faults) {
   LaunchState state;
   state.kernel = &kernel;
   state.memory = &memory;
@@ -178,7 +182,9 @@ LaunchResult launch(const CompiledKernel &kernel, AddressSpace &memory, int devi
   state.order = options.order;
   std::FILE *file = options.output.empty() ? stdout : std::fopen(options.output.c_str(), "ab");
   state.printContext = file ? file : stdout;
-  state.print = [](void *context, const char *text, size_t size) { std::fwrite(text, 1, size, static_cast<std::FILE *>(context)); };
+  state.print = [](void *context, const char *text, size_t size) {
+    std::fwrite(text, 1, size, static_cast<std::FILE *>(context));
+  };
 
   uint64_t blocks = uint64_t(configuration.grid.x) * configuration.grid.y * configuration.grid.z;
   Grid grid(state, blocks);

@@ -11,14 +11,14 @@ class OperationOrder;
 
 struct LaunchOptions {
   bool checkUninitialised = true;
-  bool checkRaces = false;      ///< Runs the grid on one thread of the host.
+  bool checkRaces = false; ///< Runs the grid on one thread of the host.
   bool countMemory = false;
   uint64_t stepLimit = uint64_t(1) << 30; ///< Instructions a warp may execute.
-  uint64_t seed = 0;            ///< Order of blocks and warps; 0 for the natural one.
-  unsigned threads = 0;         ///< Of the host; 0 for all cores.
-  uint64_t serial = 0;          ///< The operation's number where `order` knows it; 0 for a number of its own.
+  uint64_t seed = 0;                      ///< Order of blocks and warps; 0 for the natural one.
+  unsigned threads = 0;                   ///< Of the host; 0 for all cores.
+  uint64_t serial = 0;                    ///< The operation's number where `order` knows it; 0 for a number of its own.
   const OperationOrder *order = nullptr;
-  std::string output;           ///< Where the kernel's printf goes: appended to this file; standard output when empty.
+  std::string output; ///< Where the kernel's printf goes: appended to this file; standard output when empty.
 };
 
 struct LaunchConfiguration {
@@ -40,7 +40,8 @@ struct DeviceLimits {
 DeviceLimits deviceLimits(unsigned architecture);
 
 /// Empty, or why the configuration cannot be launched. `sharedLimit` is what the kernel may have in all.
-std::string checkConfiguration(const CompiledKernel &kernel, const LaunchConfiguration &configuration, uint32_t sharedLimit);
+std::string checkConfiguration(const CompiledKernel &kernel, const LaunchConfiguration &configuration,
+                               uint32_t sharedLimit);
 
 struct LaunchResult {
   bool completed = false; ///< False: a fatal fault, which the log holds.
@@ -48,7 +49,7 @@ struct LaunchResult {
 };
 
 /// Runs the kernel to its end. The configuration must have passed checkConfiguration. Findings go to `faults`.
-LaunchResult launch(const CompiledKernel &kernel, AddressSpace &memory, int device, uint64_t peers, const LaunchConfiguration &configuration,
-                    const LaunchOptions &options, FaultLog &faults);
+LaunchResult launch(const CompiledKernel &kernel, AddressSpace &memory, int device, uint64_t peers,
+                    const LaunchConfiguration &configuration, const LaunchOptions &options, FaultLog &faults);
 
 } // namespace weft::simulator

@@ -55,7 +55,8 @@ Token Lexer::number() {
     unsigned count = 0;
     while (position < text.size() && hexValue(text[position]) >= 0) {
       if (count == 16)
-        throw PtxError(line, "number '" + std::string(text.substr(start, position - start)) + "...' does not fit 64 bits");
+        throw PtxError(line,
+                       "number '" + std::string(text.substr(start, position - start)) + "...' does not fit 64 bits");
       value = value * 16 + unsigned(hexValue(text[position]));
       ++position;
       ++count;
@@ -134,8 +135,8 @@ Token Lexer::next() {
       char d = text[position];
       if (isLetter(d) ? d != '%' : isDigit(d)) {
         ++position;
-      } else if (d == '.' && position + 1 < text.size() && (isLetter(text[position + 1]) || isDigit(text[position + 1])) &&
-                 text[position + 1] != '%') {
+      } else if (d == '.' && position + 1 < text.size() &&
+                 (isLetter(text[position + 1]) || isDigit(text[position + 1])) && text[position + 1] != '%') {
         ++position;
       } else if (d == ':' && text.compare(position, 2, "::") == 0) {
         position += 2;
@@ -169,7 +170,8 @@ Token Lexer::next() {
   }
   static const char digits[] = "0123456789abcdef";
   unsigned char byte = static_cast<unsigned char>(c);
-  std::string shown = byte >= 0x20 && byte < 0x7f ? std::string(1, c) : std::string("\\x") + digits[byte >> 4] + digits[byte & 15];
+  std::string shown =
+      byte >= 0x20 && byte < 0x7f ? std::string(1, c) : std::string("\\x") + digits[byte >> 4] + digits[byte & 15];
   throw PtxError(line, "character '" + shown + "' has no meaning in PTX");
 }
 

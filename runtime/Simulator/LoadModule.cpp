@@ -54,7 +54,8 @@ void layoutShared(const Module &module, const std::vector<const Function *> &fun
     uint64_t alignment = variable.alignment;
     cursor = (cursor + redZone + 2 * alignment - 1) / (2 * alignment) * (2 * alignment) + alignment;
     if (cursor + variable.size > (uint64_t(1) << 24))
-      throw PtxError(variable.line, "shared variable '" + variable.name + "' makes kernel '" + kernel.name + "' use more than 16 MiB");
+      throw PtxError(variable.line,
+                     "shared variable '" + variable.name + "' makes kernel '" + kernel.name + "' use more than 16 MiB");
     kernel.shared.push_back({name, uint32_t(cursor), uint32_t(variable.size)});
     kernel.sharedDeclared = uint32_t((kernel.sharedDeclared + alignment - 1) / alignment * alignment + variable.size);
     cursor += variable.size;
@@ -73,7 +74,8 @@ void layoutShared(const Module &module, const std::vector<const Function *> &fun
       place(variable, variable.name);
   kernel.sharedBytes = uint32_t(cursor);
   uint64_t alignment = std::max(dynamicAlignment, 1u);
-  kernel.dynamicSharedOffset = uint32_t((cursor + redZone + 2 * alignment - 1) / (2 * alignment) * (2 * alignment) + alignment);
+  kernel.dynamicSharedOffset =
+      uint32_t((cursor + redZone + 2 * alignment - 1) / (2 * alignment) * (2 * alignment) + alignment);
   kernel.usesDynamicShared = !dynamicNames.empty();
   for (std::string &name : dynamicNames)
     kernel.shared.push_back({std::move(name), kernel.dynamicSharedOffset, 0});
@@ -104,12 +106,13 @@ std::unique_ptr<CompiledKernel> compileKernel(DecodeContext &context, const Func
     indices.emplace(functions[i]->name, i);
   kernel->functions.resize(functions.size());
   for (uint32_t i = 0; i < functions.size(); ++i) {
-    FunctionDecoder decoder(context, *kernel, *functions[i], kernel->functions[i], [&](std::string_view name, unsigned line) {
-      auto found = indices.find(name);
-      if (found == indices.end())
-        throw PtxError(line, "function '" + std::string(name) + "' has no body in this module");
-      return found->second;
-    });
+    FunctionDecoder decoder(context, *kernel, *functions[i], kernel->functions[i],
+                            [&](std::string_view name, unsigned line) {
+                              auto found = indices.find(name);
+                              if (found == indices.end())
+                                throw PtxError(line, "function '" + std::string(name) + "' has no body in this module");
+                              return found->second;
+                            });
     decoder.run();
   }
   return kernel;
@@ -134,12 +137,13 @@ void compileAll(DecodeContext &context, std::unordered_map<std::string, std::uni
     std::vector<const Function *> functions = reachable(context.module, *function);
     scratch.functions.resize(functions.size());
     for (size_t i = 0; i < functions.size(); ++i) {
-      FunctionDecoder decoder(context, scratch, *functions[i], scratch.functions[i], [&](std::string_view name, unsigned line) {
-        for (uint32_t j = 0; j < functions.size(); ++j)
-          if (functions[j]->name == name)
-            return j;
-        throw PtxError(line, "function '" + std::string(name) + "' has no body in this module");
-      });
+      FunctionDecoder decoder(context, scratch, *functions[i], scratch.functions[i],
+                              [&](std::string_view name, unsigned line) {
+                                for (uint32_t j = 0; j < functions.size(); ++j)
+                                  if (functions[j]->name == name)
+                                    return j;
+                                throw PtxError(line, "function '" + std::string(name) + "' has no body in this module");
+                              });
       decoder.run();
     }
   }
@@ -152,7 +156,8 @@ void writeInitialValues(const Variable &variable, uint8_t *memory, const LoadedM
     if (!variable.initial[i].symbol.empty()) {
       auto found = loaded.variables.find(std::string(variable.initial[i].symbol));
       if (found == loaded.variables.end())
-        throw PtxError(variable.line, "initialiser of '" + variable.name + "' names '" + std::string(variable.initial[i].symbol) +
+        throw PtxError(variable.line, "initialiser of '" + variable.name + "' names '" +
+                                          std::string(variable.initial[i].symbol) +
                                           "', which is not a global variable of this module");
       bits += found->second->base;
     }
@@ -184,8 +189,8 @@ std::unique_ptr<LoadedModule> loadModule(std::string text, AddressSpace &memory,
     auto kind = variable.space == Space::Const ? AllocationKind::ModuleConstant : AllocationKind::ModuleVariable;
     Allocation *made = memory.allocate(device, variable.size, kind, "variable '" + variable.name + "' of " + label);
     if (!made)
-      throw PtxError(variable.line, "no memory left on device " + std::to_string(device) + " for variable '" + variable.name + "' of " +
-                                        std::to_string(variable.size) + " bytes");
+      throw PtxError(variable.line, "no memory left on device " + std::to_string(device) + " for variable '" +
+                                        variable.name + "' of " + std::to_string(variable.size) + " bytes");
     std::memset(reinterpret_cast<void *>(made->base), 0, variable.size);
     // PTX initialises global variables to zero where nothing else is said.
     memory.markInitialised(*made, made->base, made->size);

@@ -22,7 +22,8 @@ uint64_t roundUp(uint64_t value, uint64_t multiple) { return (value + multiple -
 
 std::string Allocation::describe() const {
   std::string where = device == hostDevice ? "on the host" : "on device " + std::to_string(device);
-  return "buffer #" + std::to_string(serial) + " (" + std::to_string(size) + " bytes from " + origin + " " + where + ")";
+  return "buffer #" + std::to_string(serial) + " (" + std::to_string(size) + " bytes from " + origin + " " + where +
+         ")";
 }
 
 struct AddressSpace::Arena {

@@ -27,8 +27,8 @@ struct Allocation {
   AllocationKind kind = AllocationKind::Device;
   bool freed = false;
   bool allInitialised = false;
-  std::string origin;     ///< "cuMemAlloc #3", "variable 'table' of module 1"
-  std::string freeOrigin; ///< "cuMemFree", when freed
+  std::string origin;            ///< "cuMemAlloc #3", "variable 'table' of module 1"
+  std::string freeOrigin;        ///< "cuMemFree", when freed
   RaceCell *raceCells = nullptr; ///< One for each 4 bytes, made when first needed; owned by the AddressSpace.
 
   uint64_t end() const { return base + size; }
@@ -82,7 +82,7 @@ private:
   Arena *arenaOf(uint64_t address) const;
   void evict(Arena &arena, uint64_t wanted);
   uint64_t bytesPerDevice;
-  std::vector<std::unique_ptr<Arena>> arenas; ///< Devices, then the host's.
+  std::vector<std::unique_ptr<Arena>> arenas;  ///< Devices, then the host's.
   std::map<uint64_t, Allocation *> registered; ///< Registered host memory by base.
   std::deque<Allocation> allocations;
   mutable std::mutex mutex;

@@ -11,8 +11,8 @@ Coordinates threadCoordinates(const LaunchState &launch, uint32_t thread) {
 }
 
 namespace {
-Fault makeFault(Warp &warp, const Instruction &instruction, FaultKind kind, uint32_t lane, const std::string &message, bool hasAddress,
-                uint64_t address, unsigned bytes, const char *space, const std::string &allocation) {
+Fault makeFault(Warp &warp, const Instruction &instruction, FaultKind kind, uint32_t lane, const std::string &message,
+                bool hasAddress, uint64_t address, unsigned bytes, const char *space, const std::string &allocation) {
   Fault fault;
   fault.kind = kind;
   fault.kernel = warp.launch->kernel->name;
@@ -38,21 +38,24 @@ Fault makeFault(Warp &warp, const Instruction &instruction, FaultKind kind, uint
 }
 } // namespace
 
-void report(Warp &warp, const Instruction &instruction, FaultKind kind, uint32_t lane, const std::string &message, bool hasAddress,
-            uint64_t address, unsigned bytes, const char *space, const std::string &allocation, const std::string &other) {
+void report(Warp &warp, const Instruction &instruction, FaultKind kind, uint32_t lane, const std::string &message,
+            bool hasAddress, uint64_t address, unsigned bytes, const char *space, const std::string &allocation,
+            const std::string &other) {
   Fault fault = makeFault(warp, instruction, kind, lane, message, hasAddress, address, bytes, space, allocation);
   fault.other = other;
   warp.launch->faults->add(std::move(fault));
 }
 
-void abortLaunch(Warp &warp, const Instruction &instruction, FaultKind kind, uint32_t lane, const std::string &message, bool hasAddress,
-                 uint64_t address, unsigned bytes, const char *space, const std::string &allocation) {
-  LaunchAborted aborted{makeFault(warp, instruction, kind, lane, message, hasAddress, address, bytes, space, allocation)};
+void abortLaunch(Warp &warp, const Instruction &instruction, FaultKind kind, uint32_t lane, const std::string &message,
+                 bool hasAddress, uint64_t address, unsigned bytes, const char *space, const std::string &allocation) {
+  LaunchAborted aborted{
+      makeFault(warp, instruction, kind, lane, message, hasAddress, address, bytes, space, allocation)};
   aborted.fault.fatal = true;
   throw aborted;
 }
 
-void misaligned(Warp &warp, const Instruction &instruction, uint32_t lane, uint64_t address, unsigned bytes, Space space) {
+void misaligned(Warp &warp, const Instruction &instruction, uint32_t lane, uint64_t address, unsigned bytes,
+                Space space) {
   std::string allocation;
   if (space == Space::Shared) {
     allocation = describeShared(*warp.launch, address);
@@ -61,10 +64,12 @@ void misaligned(Warp &warp, const Instruction &instruction, uint32_t lane, uint6
       allocation = found->describe();
   }
   abortLaunch(warp, instruction, FaultKind::Misaligned, lane,
-              "the address is not a multiple of " + std::to_string(bytes) + ", the bytes of one access", true, address, bytes, spaceName(space), allocation);
+              "the address is not a multiple of " + std::to_string(bytes) + ", the bytes of one access", true, address,
+              bytes, spaceName(space), allocation);
 }
 
-void checkGlobalLane(Warp &warp, const Instruction &instruction, uint32_t lane, uint64_t address, unsigned bytes, bool isWrite) {
+void checkGlobalLane(Warp &warp, const Instruction &instruction, uint32_t lane, uint64_t address, unsigned bytes,
+                     bool isWrite) {
   const LaunchState &launch = *warp.launch;
   Allocation *found = launch.memory->find(address);
   const char *what = isWrite ? "written" : "read";
@@ -76,24 +81,27 @@ void checkGlobalLane(Warp &warp, const Instruction &instruction, uint32_t lane, 
       hint += address >= 4096 ? "; an offset in shared or local memory used as a global address?" : "";
     else
       hint += "; memory of the host must be pinned, and device memory come from this context";
-    abortLaunch(warp, instruction, FaultKind::OutOfBounds, lane, std::string("no buffer lies at the address that is ") + what + hint, true, address,
-                bytes, "global", "");
+    abortLaunch(warp, instruction, FaultKind::OutOfBounds, lane,
+                std::string("no buffer lies at the address that is ") + what + hint, true, address, bytes, "global",
+                "");
   }
   if (found->freed)
-    abortLaunch(warp, instruction, FaultKind::UseAfterFree, lane, std::string("memory is ") + what + " after it was freed by " + found->freeOrigin, true,
-                address, bytes, "global", found->describe());
+    abortLaunch(warp, instruction, FaultKind::UseAfterFree, lane,
+                std::string("memory is ") + what + " after it was freed by " + found->freeOrigin, true, address, bytes,
+                "global", found->describe());
   if (address < found->base || address + bytes > found->end()) {
     uint64_t behind = address + bytes - found->end();
-    abortLaunch(warp, instruction, FaultKind::OutOfBounds, lane, std::to_string(behind) + " bytes past the end of the buffer would be " + what, true,
-                address, bytes, "global", found->describe());
+    abortLaunch(warp, instruction, FaultKind::OutOfBounds, lane,
+                std::to_string(behind) + " bytes past the end of the buffer would be " + what, true, address, bytes,
+                "global", found->describe());
   }
   if (isWrite && found->readOnly())
-    abortLaunch(warp, instruction, FaultKind::WriteToConstant, lane, "constant memory cannot be written by a kernel", true, address, bytes, "global",
-                found->describe());
+    abortLaunch(warp, instruction, FaultKind::WriteToConstant, lane, "constant memory cannot be written by a kernel",
+                true, address, bytes, "global", found->describe());
   if (found->device != hostDevice && found->device != launch.device && !((launch.peers >> found->device) & 1))
     abortLaunch(warp, instruction, FaultKind::PeerAccess, lane,
-                "the kernel runs on device " + std::to_string(launch.device) + ", the memory is on device " + std::to_string(found->device) +
-                    "; expected cuCtxEnablePeerAccess before",
+                "the kernel runs on device " + std::to_string(launch.device) + ", the memory is on device " +
+                    std::to_string(found->device) + "; expected cuCtxEnablePeerAccess before",
                 true, address, bytes, "global", found->describe());
   warp.lastAllocation = found;
   warp.lastBase = found->base;
@@ -104,8 +112,8 @@ void checkGlobalLane(Warp &warp, const Instruction &instruction, uint32_t lane, 
 void uninitialisedGlobal(Warp &warp, const Instruction &instruction, uint32_t lane, uint64_t address, unsigned bytes) {
   uint64_t first = warp.launch->memory->firstUninitialised(*warp.lastAllocation, address, bytes);
   report(warp, instruction, FaultKind::UninitialisedRead, lane,
-         "byte " + std::to_string(address + first - warp.lastAllocation->base) + " of the buffer was never written", true, address, bytes, "global",
-         warp.lastAllocation->describe());
+         "byte " + std::to_string(address + first - warp.lastAllocation->base) + " of the buffer was never written",
+         true, address, bytes, "global", warp.lastAllocation->describe());
 }
 
 std::string describeShared(const LaunchState &launch, uint64_t offset) {
@@ -119,34 +127,38 @@ std::string describeShared(const LaunchState &launch, uint64_t offset) {
   }
   if (!best)
     return "before the first shared variable of the block";
-  std::string name = "shared variable '" + best->name + "' of " + std::to_string(size) + " bytes" + (best->size ? "" : " (dynamic)");
+  std::string name =
+      "shared variable '" + best->name + "' of " + std::to_string(size) + " bytes" + (best->size ? "" : " (dynamic)");
   if (offset < best->offset + size)
     return name + ", byte " + std::to_string(offset - best->offset);
   return std::to_string(offset - best->offset - size) + " bytes behind the end of " + name;
 }
 
-void checkSharedLane(Warp &warp, const Instruction &instruction, uint32_t lane, uint64_t offset, unsigned bytes, bool isWrite) {
+void checkSharedLane(Warp &warp, const Instruction &instruction, uint32_t lane, uint64_t offset, unsigned bytes,
+                     bool isWrite) {
   Block &block = *warp.block;
   const LaunchState &launch = *warp.launch;
   if (offset + bytes > block.sharedState.size() || offset + bytes < offset)
-    abortLaunch(warp, instruction, FaultKind::OutOfBounds, lane, "the access lies outside the block's shared memory", true, offset, bytes, "shared",
-                describeShared(launch, offset));
+    abortLaunch(warp, instruction, FaultKind::OutOfBounds, lane, "the access lies outside the block's shared memory",
+                true, offset, bytes, "shared", describeShared(launch, offset));
   for (unsigned i = 0; i < bytes; ++i) {
     switch (block.sharedState[offset + i]) {
     case SharedRedZone:
-      abortLaunch(warp, instruction, FaultKind::OutOfBounds, lane, "the access leaves its shared variable", true, offset, bytes, "shared",
-                  describeShared(launch, offset));
+      abortLaunch(warp, instruction, FaultKind::OutOfBounds, lane, "the access leaves its shared variable", true,
+                  offset, bytes, "shared", describeShared(launch, offset));
     case SharedUninitialised:
       if (!isWrite && launch.checkUninitialised) {
-        report(warp, instruction, FaultKind::UninitialisedRead, lane, "shared memory is read that no thread of the block has written", true, offset, bytes,
-               "shared", describeShared(launch, offset));
+        report(warp, instruction, FaultKind::UninitialisedRead, lane,
+               "shared memory is read that no thread of the block has written", true, offset, bytes, "shared",
+               describeShared(launch, offset));
         return;
       }
       break;
     case SharedPending:
       report(warp, instruction, FaultKind::AsyncCopyBeforeWait, lane,
-             std::string("cp.async data is ") + (isWrite ? "overwritten" : "read") + " before the copying thread waited for it (cp.async.wait_group or wait_all)", true,
-             offset, bytes, "shared", describeShared(launch, offset));
+             std::string("cp.async data is ") + (isWrite ? "overwritten" : "read") +
+                 " before the copying thread waited for it (cp.async.wait_group or wait_all)",
+             true, offset, bytes, "shared", describeShared(launch, offset));
       return;
     default:
       break;
@@ -154,16 +166,19 @@ void checkSharedLane(Warp &warp, const Instruction &instruction, uint32_t lane, 
   }
 }
 
-void checkLocalLane(Warp &warp, const Instruction &instruction, uint32_t lane, uint64_t offset, unsigned bytes, bool isWrite) {
+void checkLocalLane(Warp &warp, const Instruction &instruction, uint32_t lane, uint64_t offset, unsigned bytes,
+                    bool isWrite) {
   if (offset + bytes > warp.localUsed || offset + bytes < offset)
-    abortLaunch(warp, instruction, FaultKind::OutOfBounds, lane, "the access lies outside the thread's local memory of " + std::to_string(warp.localUsed) + " bytes",
+    abortLaunch(warp, instruction, FaultKind::OutOfBounds, lane,
+                "the access lies outside the thread's local memory of " + std::to_string(warp.localUsed) + " bytes",
                 true, offset, bytes, "local", "");
   if (isWrite || !warp.launch->checkUninitialised)
     return;
   const uint8_t *state = warp.localState.data() + size_t(lane) * warp.localStride + offset;
   for (unsigned i = 0; i < bytes; ++i) {
     if (!state[i]) {
-      report(warp, instruction, FaultKind::UninitialisedRead, lane, "local memory is read that the thread has not written", true, offset, bytes, "local");
+      report(warp, instruction, FaultKind::UninitialisedRead, lane,
+             "local memory is read that the thread has not written", true, offset, bytes, "local");
       return;
     }
   }
@@ -171,8 +186,9 @@ void checkLocalLane(Warp &warp, const Instruction &instruction, uint32_t lane, u
 
 void parameterOutOfBounds(Warp &warp, const Instruction &instruction, uint32_t lane, uint64_t offset, unsigned bytes) {
   abortLaunch(warp, instruction, FaultKind::OutOfBounds, lane,
-              "the access lies outside the kernel's " + std::to_string(warp.launch->kernel->parameterBytes) + " bytes of parameters (which are read-only)", true, offset,
-              bytes, "param", "");
+              "the access lies outside the kernel's " + std::to_string(warp.launch->kernel->parameterBytes) +
+                  " bytes of parameters (which are read-only)",
+              true, offset, bytes, "param", "");
 }
 
 void countAccess(Warp &warp, Space space, const uint64_t *addresses, uint32_t mask, unsigned bytes, bool isWrite) {

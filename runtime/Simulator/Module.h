@@ -60,11 +60,11 @@ struct Variable {
   Space space = Space::Global;
   Type type = Type::None;
   unsigned line = 0;
-  uint32_t alignment = 0;   ///< In bytes; the declared one or the type's.
-  uint64_t size = 0;        ///< In bytes; 0 for an array without an extent (dynamic shared memory).
+  uint32_t alignment = 0; ///< In bytes; the declared one or the type's.
+  uint64_t size = 0;      ///< In bytes; 0 for an array without an extent (dynamic shared memory).
   bool isExternal = false;
   bool isVisible = false;
-  bool isPointer = false;   ///< A parameter with ".ptr".
+  bool isPointer = false;            ///< A parameter with ".ptr".
   std::vector<InitialValue> initial; ///< Elements of `type` in order; the rest is zero.
   uint32_t vectorWidth = 1;
 };
@@ -93,19 +93,20 @@ struct Function {
   bool isVisible = false;
   bool noReturn = false;
   LaunchBounds bounds;
-  std::vector<Variable> results;    ///< Return parameters of a .func, in Space::Param or Space::Register.
+  std::vector<Variable> results; ///< Return parameters of a .func, in Space::Param or Space::Register.
   std::vector<Variable> parameters;
   std::vector<RegisterDeclaration> registers;
-  std::vector<Variable> locals; ///< .local, .shared and .param variables of the body; names are unique ("param0#3" where scopes repeat one).
+  std::vector<Variable> locals; ///< .local, .shared and .param variables of the body; names are unique ("param0#3"
+                                ///< where scopes repeat one).
   std::vector<Statement> statements;
   std::unordered_map<std::string_view, uint32_t> labels; ///< Index of the statement that follows.
   std::unordered_map<std::string_view, std::vector<std::string_view>> branchTargets;
 };
 
 struct Module {
-  std::string text; ///< The views below point into it.
-  unsigned version = 0; ///< 90 for 9.0
-  std::string target;   ///< "sm_90a"
+  std::string text;          ///< The views below point into it.
+  unsigned version = 0;      ///< 90 for 9.0
+  std::string target;        ///< "sm_90a"
   unsigned architecture = 0; ///< 90
   std::vector<Variable> variables;
   std::vector<std::unique_ptr<Function>> functions;

@@ -22,7 +22,8 @@ std::vector<std::string> toolkits() {
 
 /// The functions of NVRTC that are used; a result of 0 is success.
 struct Nvrtc {
-  int (*create)(void **program, const char *source, const char *name, int headers, const char *const *sources, const char *const *names) = nullptr;
+  int (*create)(void **program, const char *source, const char *name, int headers, const char *const *sources,
+                const char *const *names) = nullptr;
   int (*destroy)(void **program) = nullptr;
   int (*compile)(void *program, int count, const char *const *options) = nullptr;
   int (*logSize)(void *program, size_t *size) = nullptr;
@@ -47,8 +48,9 @@ struct Nvrtc {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
       return function != nullptr;
     };
-    present = symbol(create, "nvrtcCreateProgram") && symbol(destroy, "nvrtcDestroyProgram") && symbol(compile, "nvrtcCompileProgram") &&
-              symbol(logSize, "nvrtcGetProgramLogSize") && symbol(log, "nvrtcGetProgramLog") && symbol(ptxSize, "nvrtcGetPTXSize") && symbol(ptx, "nvrtcGetPTX");
+    present = symbol(create, "nvrtcCreateProgram") && symbol(destroy, "nvrtcDestroyProgram") &&
+              symbol(compile, "nvrtcCompileProgram") && symbol(logSize, "nvrtcGetProgramLogSize") &&
+              symbol(log, "nvrtcGetProgramLog") && symbol(ptxSize, "nvrtcGetPTXSize") && symbol(ptx, "nvrtcGetPTX");
   }
 };
 
@@ -70,8 +72,8 @@ std::string cudaIncludeFolder() {
   return "";
 }
 
-bool compileCuda(const std::string &source, const std::string &name, unsigned architecture, const std::vector<std::string> &options, std::string &ptx,
-                 std::string &log) {
+bool compileCuda(const std::string &source, const std::string &name, unsigned architecture,
+                 const std::vector<std::string> &options, std::string &ptx, std::string &log) {
   const Nvrtc &compiler = nvrtc();
   if (!compiler.present) {
     log = "no libnvrtc.so was found; set CUDA_HOME to a CUDA toolkit, or give a .ptx file";
@@ -82,7 +84,8 @@ bool compileCuda(const std::string &source, const std::string &name, unsigned ar
     log = "NVRTC could not be started";
     return false;
   }
-  std::vector<std::string> all = {"--gpu-architecture=compute_" + std::to_string(architecture), "-default-device", "-lineinfo"};
+  std::vector<std::string> all = {"--gpu-architecture=compute_" + std::to_string(architecture), "-default-device",
+                                  "-lineinfo"};
   std::string include = cudaIncludeFolder();
   if (!include.empty()) {
     all.push_back("-I" + include);

@@ -12,7 +12,7 @@ bool hasNvrtc();
 std::string cudaIncludeFolder();
 
 /// Compiles for compute_<architecture>. False with the compiler's messages, or that there is no NVRTC, in `log`.
-bool compileCuda(const std::string &source, const std::string &name, unsigned architecture, const std::vector<std::string> &options, std::string &ptx,
-                 std::string &log);
+bool compileCuda(const std::string &source, const std::string &name, unsigned architecture,
+                 const std::vector<std::string> &options, std::string &ptx, std::string &log);
 
 } // namespace weft::simulator

@@ -1,11 +1,8 @@
-//===- Parser.cpp - PTX text to a Module --------------------------------------===//
-#include "runtime/Simulator/Diagnostic.h"
-#include "runtime/Simulator/Lexer.h"
-#include "runtime/Simulator/Module.h"
+//===- Parser.cpp - The module level of PTX text --------------------------------------===//
+#include "runtime/Simulator/Parser.h"
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 namespace weft::simulator {
 
@@ -13,103 +10,6 @@ const char *spaceName(Space space) {
   static const char *const names[] = {"generic", "global", "shared", "local", "const", "param", "reg"};
   return names[size_t(space)];
 }
-
-namespace {
-
-/// One nesting level of braces in a function body: what was declared in it.
-struct Scope {
-  std::unordered_map<std::string_view, uint32_t> registers;
-  struct Range {
-    uint32_t first, count;
-  };
-  std::unordered_map<std::string_view, Range> ranges; ///< "%r" of "%r<100>"
-  std::unordered_map<std::string_view, std::string_view> renamed; ///< A local variable's name as written -> its unique one.
-};
-
-class Parser {
-public:
-  explicit Parser(std::string text) : module(std::make_unique<Module>()) {
-    module->text = std::move(text);
-    lexer = std::make_unique<Lexer>(module->text);
-    advance();
-  }
-  std::unique_ptr<Module> run();
-
-private:
-  // Tokens.
-  void advance() { token = lexer->next(); }
-  bool isWord(const char *word) const { return token.kind == TokenKind::Word && token.text == word; }
-  bool isPunctuation(char c) const { return token.kind == TokenKind::Punctuation && token.punctuation == c; }
-  bool accept(char c) {
-    if (!isPunctuation(c))
-      return false;
-    advance();
-    return true;
-  }
-  bool acceptWord(const char *word) {
-    if (!isWord(word))
-      return false;
-    advance();
-    return true;
-  }
-  void expect(char c, const char *where) {
-    if (!accept(c))
-      fail(std::string("expected '") + c + "' " + where + ", got " + shown());
-  }
-  std::string_view expectName(const char *what) {
-    if (token.kind != TokenKind::Word || token.text[0] == '.')
-      fail(std::string("expected ") + what + ", got " + shown());
-    std::string_view name = token.text;
-    advance();
-    return name;
-  }
-  uint64_t expectInteger(const char *what) {
-    if (token.kind != TokenKind::Integer)
-      fail(std::string("expected ") + what + " (an integer), got " + shown());
-    uint64_t value = token.bits;
-    advance();
-    return value;
-  }
-  std::string shown() const {
-    if (token.kind == TokenKind::End)
-      return "the end of the text";
-    return "'" + std::string(token.text) + "'";
-  }
-  [[noreturn]] void fail(const std::string &message) const { throw PtxError(token.line, message); }
-
-  // Module level.
-  void version();
-  void target();
-  void skipSection();
-  bool linkage(bool &isVisible, bool &isExternal);
-  Variable variable(Space space);
-  void initialiser(Variable &variable);
-  void initialElements(Variable &variable, unsigned depth);
-  Variable parameter();
-  std::vector<Variable> parameterList();
-  void function(bool isEntry, bool isVisible, bool isExternal);
-  bool performanceDirective(Function &function);
-  void dimensions(uint32_t (&out)[3]);
-
-  // Function bodies.
-  void body(Function &function);
-  void statement(Function &function);
-  void registerDeclaration(Function &function);
-  void localVariable(Function &function, Space space);
-  void instruction(Function &function);
-  Operand operand(Function &function);
-  Operand plainOperand(Function &function);
-  uint32_t findRegister(std::string_view name) const;
-  std::string_view renamed(std::string_view name) const;
-  void branchTargets(Function &function, std::string_view label);
-  void skipToSemicolon();
-
-  std::unique_ptr<Module> module;
-  std::unique_ptr<Lexer> lexer;
-  Token token;
-  std::vector<Scope> scopes;
-  std::set<std::string_view> localNames; ///< Unique names given out in this function.
-};
 
 bool spaceFromDirective(std::string_view text, Space &space) {
   if (text == ".global")
@@ -265,8 +165,8 @@ void Parser::initialiser(Variable &variable) {
     fail("only .global and .const variables can have an initialiser");
   initialElements(variable, 0);
   if (variable.size && variable.initial.size() * typeSize(variable.type) > variable.size)
-    fail("initialiser of '" + variable.name + "' has " + std::to_string(variable.initial.size()) + " elements; the variable holds " +
-         std::to_string(variable.size / typeSize(variable.type)));
+    fail("initialiser of '" + variable.name + "' has " + std::to_string(variable.initial.size()) +
+         " elements; the variable holds " + std::to_string(variable.size / typeSize(variable.type)));
 }
 
 void Parser::initialElements(Variable &variable, unsigned depth) {
@@ -321,7 +221,8 @@ void Parser::initialElements(Variable &variable, unsigned depth) {
     else if (accept('-'))
       value.bits = 0 - expectInteger("an offset");
     if (typeSize(variable.type) != 8)
-      fail("the address of '" + std::string(value.symbol) + "' needs an element of 8 bytes, not ." + typeName(variable.type));
+      fail("the address of '" + std::string(value.symbol) + "' needs an element of 8 bytes, not ." +
+           typeName(variable.type));
   } else {
     fail("expected an initial value, got " + shown());
   }
@@ -432,9 +333,11 @@ void Parser::function(bool isEntry, bool isVisible, bool isExternal) {
   if (found != module->functionIndex.end()) {
     Function &earlier = *module->functions[found->second];
     if (earlier.hasBody && made->hasBody)
-      throw PtxError(made->line, "function '" + made->name + "' was already defined at line " + std::to_string(earlier.line));
+      throw PtxError(made->line,
+                     "function '" + made->name + "' was already defined at line " + std::to_string(earlier.line));
     if (earlier.isEntry != made->isEntry || earlier.parameters.size() != made->parameters.size())
-      throw PtxError(made->line, "function '" + made->name + "' differs from its declaration at line " + std::to_string(earlier.line));
+      throw PtxError(made->line, "function '" + made->name + "' differs from its declaration at line " +
+                                     std::to_string(earlier.line));
     if (!made->hasBody)
       return;
     uint32_t index = found->second;
@@ -445,324 +348,6 @@ void Parser::function(bool isEntry, bool isVisible, bool isExternal) {
   }
   module->functions.push_back(std::move(made));
   module->functionIndex.emplace(module->functions.back()->name, uint32_t(module->functions.size() - 1));
-}
-
-uint32_t Parser::findRegister(std::string_view name) const {
-  size_t digits = name.size();
-  while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9')
-    --digits;
-  uint64_t number = 0;
-  bool ranged = digits < name.size() && name.size() - digits <= 9 && (name[digits] != '0' || digits + 1 == name.size());
-  if (ranged)
-    for (char c : name.substr(digits))
-      number = number * 10 + unsigned(c - '0');
-  for (size_t level = scopes.size(); level-- > 0;) {
-    const Scope &scope = scopes[level];
-    if (ranged && !scope.ranges.empty()) {
-      auto range = scope.ranges.find(name.substr(0, digits));
-      if (range != scope.ranges.end() && number < range->second.count)
-        return range->second.first + uint32_t(number);
-    }
-    if (!scope.registers.empty()) {
-      auto found = scope.registers.find(name);
-      if (found != scope.registers.end())
-        return found->second;
-    }
-  }
-  return Operand::none;
-}
-
-std::string_view Parser::renamed(std::string_view name) const {
-  for (size_t level = scopes.size(); level-- > 0;) {
-    auto found = scopes[level].renamed.find(name);
-    if (found != scopes[level].renamed.end())
-      return found->second;
-  }
-  return name;
-}
-
-void Parser::registerDeclaration(Function &function) {
-  Type type = Type::None;
-  uint32_t width = 1;
-  while (token.kind == TokenKind::Word && token.text[0] == '.') {
-    if (isWord(".v2") || isWord(".v4"))
-      fail("vector registers ('" + std::string(token.text) + "') are not supported");
-    type = typeFromSuffix(token.text.substr(1));
-    if (type == Type::None)
-      fail("unknown register type '" + std::string(token.text) + "'");
-    advance();
-  }
-  if (type == Type::None)
-    fail("expected a type after .reg, got " + shown());
-  (void)width;
-  do {
-    std::string_view name = expectName("a register's name");
-    uint64_t count = 1;
-    bool range = accept('<');
-    if (range) {
-      count = expectInteger("a number of registers");
-      expect('>', "after the number of registers");
-      if (count > (1u << 20))
-        fail(std::to_string(count) + " registers in one declaration; at most 1048576 are supported");
-    }
-    if (function.registers.size() + count > (1u << 20))
-      fail("function '" + function.name + "' declares more than 1048576 registers");
-    uint32_t first = uint32_t(function.registers.size());
-    if (range) {
-      if (!scopes.back().ranges.emplace(name, Scope::Range{first, uint32_t(count)}).second)
-        fail("registers '" + std::string(name) + "<>' are declared twice in this scope");
-      function.registers.resize(first + count);
-      for (uint64_t i = 0; i < count; ++i) {
-        function.registers[first + i].name = std::string(name) + std::to_string(i);
-        function.registers[first + i].type = type;
-      }
-    } else {
-      if (!scopes.back().registers.emplace(name, first).second)
-        fail("register '" + std::string(name) + "' is declared twice in this scope");
-      function.registers.push_back({std::string(name), type});
-    }
-  } while (accept(','));
-  expect(';', "after a register declaration");
-}
-
-void Parser::localVariable(Function &function, Space space) {
-  unsigned line = token.line;
-  Variable made = variable(space);
-  made.line = line;
-  expect(';', "after a variable's declaration");
-  if (space == Space::Global || space == Space::Const) {
-    // Scoped by name only: one instance a module, as NVRTC uses it for static variables.
-    module->variables.push_back(std::move(made));
-    return;
-  }
-  module->madeNames.push_back(std::make_unique<std::string>(made.name));
-  std::string_view written = *module->madeNames.back();
-  std::string_view unique = written;
-  if (!localNames.insert(unique).second) {
-    module->madeNames.push_back(std::make_unique<std::string>(made.name + "#" + std::to_string(function.locals.size())));
-    unique = *module->madeNames.back();
-    localNames.insert(unique);
-  }
-  if (!scopes.back().renamed.emplace(written, unique).second)
-    throw PtxError(line, "variable '" + made.name + "' is declared twice in this scope");
-  made.name = std::string(unique);
-  function.locals.push_back(std::move(made));
-}
-
-void Parser::branchTargets(Function &function, std::string_view label) {
-  std::vector<std::string_view> targets;
-  do
-    targets.push_back(expectName("a label"));
-  while (accept(','));
-  expect(';', "after branch targets");
-  function.branchTargets[label] = std::move(targets);
-}
-
-void Parser::body(Function &function) {
-  expect('{', "before a function's body");
-  function.hasBody = true;
-  localNames.clear();
-  scopes.clear();
-  scopes.emplace_back();
-  for (Variable *list : {function.results.data(), function.parameters.data()}) {
-    size_t count = list == function.results.data() ? function.results.size() : function.parameters.size();
-    if (!list)
-      continue;
-    for (size_t i = 0; i < count; ++i) {
-      if (list[i].space != Space::Register)
-        continue;
-      module->madeNames.push_back(std::make_unique<std::string>(list[i].name));
-      scopes.back().registers.emplace(*module->madeNames.back(), uint32_t(function.registers.size()));
-      function.registers.push_back({list[i].name, list[i].type});
-    }
-    if (list == function.parameters.data())
-      break;
-  }
-  while (!scopes.empty())
-    statement(function);
-}
-
-void Parser::statement(Function &function) {
-  if (token.kind == TokenKind::End)
-    fail("function '" + function.name + "' is not closed; expected '}'");
-  if (accept('{')) {
-    if (scopes.size() > 64)
-      fail("blocks are nested more than 64 deep");
-    scopes.emplace_back();
-    return;
-  }
-  if (accept('}')) {
-    scopes.pop_back();
-    return;
-  }
-  if (accept(';'))
-    return;
-  Space space;
-  if (token.kind == TokenKind::Word && token.text[0] == '.') {
-    if (acceptWord(".reg"))
-      return registerDeclaration(function);
-    if (isWord(".loc") || isWord(".pragma") || isWord(".file")) {
-      if (isWord(".pragma"))
-        return skipToSemicolon();
-      // .loc has no terminator: it ends with its line.
-      unsigned line = token.line;
-      while (token.line == line && token.kind != TokenKind::End)
-        advance();
-      return;
-    }
-    bool isVisible = false, isExternal = false;
-    linkage(isVisible, isExternal);
-    if (spaceFromDirective(token.text, space)) {
-      advance();
-      return localVariable(function, space);
-    }
-    fail("unknown directive '" + std::string(token.text) + "' in a function");
-  }
-  instruction(function);
-}
-
-void Parser::instruction(Function &function) {
-  Statement made;
-  made.line = token.line;
-  if (accept('@')) {
-    made.guardNegated = accept('!');
-    std::string_view name = expectName("a predicate register after '@'");
-    made.guard = findRegister(name);
-    if (made.guard == Operand::none || function.registers[made.guard].type != Type::Pred)
-      fail("'" + std::string(name) + "' is not a predicate register");
-  }
-  if (token.kind != TokenKind::Word)
-    fail("expected an instruction, got " + shown());
-  std::string_view word = token.text;
-  advance();
-  if (made.guard == Operand::none && accept(':')) {
-    if (acceptWord(".branchtargets"))
-      return branchTargets(function, word);
-    if (isWord(".callprototype"))
-      return skipToSemicolon();
-    if (!function.labels.emplace(word, uint32_t(function.statements.size())).second)
-      fail("label '" + std::string(word) + "' is defined twice");
-    return;
-  }
-  made.opcode = word;
-  if (!isPunctuation(';')) {
-    do
-      made.operands.push_back(operand(function));
-    while (accept(','));
-  }
-  expect(';', ("after instruction '" + std::string(word) + "'").c_str());
-  function.statements.push_back(std::move(made));
-}
-
-Operand Parser::plainOperand(Function &function) {
-  Operand out;
-  if (accept('!'))
-    out.negated = true;
-  bool minus = !out.negated && accept('-');
-  switch (token.kind) {
-  case TokenKind::Integer:
-    out.kind = Operand::Kind::Integer;
-    out.bits = minus ? 0 - token.bits : token.bits;
-    advance();
-    return out;
-  case TokenKind::Float32:
-    out.kind = Operand::Kind::Float32;
-    out.bits = minus ? token.bits ^ 0x80000000u : token.bits;
-    advance();
-    return out;
-  case TokenKind::Float64:
-    out.kind = Operand::Kind::Float64;
-    out.bits = minus ? token.bits ^ (uint64_t(1) << 63) : token.bits;
-    advance();
-    return out;
-  case TokenKind::Word:
-    break;
-  default:
-    fail("expected an operand, got " + shown());
-  }
-  if (minus)
-    fail("expected a number after '-', got " + shown());
-  std::string_view name = token.text;
-  if (name == "_") {
-    out.kind = Operand::Kind::Sink;
-    advance();
-    if (accept('|')) {
-      std::string_view second = expectName("a predicate register after '|'");
-      out.second = findRegister(second);
-      if (out.second == Operand::none)
-        fail("'" + std::string(second) + "' is not a register");
-    }
-    return out;
-  }
-  advance();
-  out.id = findRegister(name);
-  if (out.id != Operand::none) {
-    out.kind = Operand::Kind::Register;
-    if (accept('|')) {
-      std::string_view second = expectName("a register after '|'");
-      if (second == "_") {
-        out.secondIsSink = true;
-      } else {
-        out.second = findRegister(second);
-        if (out.second == Operand::none)
-          fail("'" + std::string(second) + "' is not a register");
-      }
-    }
-    return out;
-  }
-  out.kind = Operand::Kind::Name;
-  out.name = renamed(name);
-  if (accept('+')) {
-    bool negative = accept('-');
-    uint64_t value = expectInteger("an offset");
-    out.offset = int64_t(negative ? 0 - value : value);
-  }
-  return out;
-}
-
-Operand Parser::operand(Function &function) {
-  if (accept('[')) {
-    Operand out;
-    out.kind = Operand::Kind::Address;
-    if (token.kind == TokenKind::Integer) {
-      out.offset = int64_t(token.bits);
-      advance();
-    } else {
-      std::string_view name = expectName("a register, a variable or a number inside '[]'");
-      out.id = findRegister(name);
-      if (out.id == Operand::none)
-        out.name = renamed(name);
-    }
-    while (isPunctuation('+') || isPunctuation('-')) {
-      bool negative = isPunctuation('-');
-      advance();
-      if (accept('-'))
-        negative = !negative;
-      uint64_t value = expectInteger("an offset");
-      out.offset = int64_t(uint64_t(out.offset) + (negative ? 0 - value : value));
-    }
-    if (isPunctuation(','))
-      fail("texture, surface and tensor coordinates are not supported");
-    expect(']', "after an address");
-    return out;
-  }
-  if (isPunctuation('{') || isPunctuation('(')) {
-    Operand out;
-    bool braces = isPunctuation('{');
-    out.kind = braces ? Operand::Kind::Vector : Operand::Kind::List;
-    char close = braces ? '}' : ')';
-    advance();
-    if (accept(close))
-      return out;
-    do {
-      if (out.elements.size() == 256)
-        fail("more than 256 elements in one operand");
-      out.elements.push_back(plainOperand(function));
-    } while (accept(','));
-    expect(close, "after the elements of an operand");
-    return out;
-  }
-  return plainOperand(function);
 }
 
 std::unique_ptr<Module> Parser::run() {
@@ -825,8 +410,6 @@ std::unique_ptr<Module> Parser::run() {
   }
   return std::move(module);
 }
-
-} // namespace
 
 std::unique_ptr<Module> parseModule(std::string text) { return Parser(std::move(text)).run(); }
 

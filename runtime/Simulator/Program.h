@@ -18,9 +18,14 @@ using Handler = void (*)(Warp &, const Instruction &);
 enum class Ending : uint8_t {
   None,
   FallThrough, ///< A plain instruction before a label.
-  Branch, BranchIndexed, Call, Return, Exit, Trap,
-  Barrier,     ///< All threads of the block (or a named number of them).
-  WarpSync     ///< All lanes of a member mask; then `execute` runs.
+  Branch,
+  BranchIndexed,
+  Call,
+  Return,
+  Exit,
+  Trap,
+  Barrier, ///< All threads of the block (or a named number of them).
+  WarpSync ///< All lanes of a member mask; then `execute` runs.
 };
 
 enum InstructionFlags : uint16_t {
@@ -28,11 +33,11 @@ enum InstructionFlags : uint16_t {
   NegateA = 2,
   NegateB = 4,
   NegateC = 8,
-  Atomic = 16,       ///< Volatile, relaxed or stronger: not part of a data race.
+  Atomic = 16, ///< Volatile, relaxed or stronger: not part of a data race.
   Acquire = 32,
   Release = 64,
-  BlockScope = 128,  ///< .cta scope of an atomic or fence
-  HasE = 256,        ///< Operand e is there (second destination, or an optional source).
+  BlockScope = 128, ///< .cta scope of an atomic or fence
+  HasE = 256,       ///< Operand e is there (second destination, or an optional source).
   AlignedBarrier = 512,
   ConstantMask = 1024, ///< WarpSync: the member mask is the number in `immediate2`.
   Asynchronous = 2048
@@ -44,24 +49,53 @@ struct Instruction {
   static constexpr uint32_t none = UINT32_MAX;
   Handler execute = nullptr;
   uint32_t d = none, a = none, b = none, c = none, e = none, f = none;
-  int64_t immediate = 0;  ///< Address offset, a literal operand, or what the form needs.
+  int64_t immediate = 0; ///< Address offset, a literal operand, or what the form needs.
   uint32_t immediate2 = 0;
   uint32_t guard = none;
-  uint32_t target = 0;    ///< Branch target, call or pool index.
+  uint32_t target = 0; ///< Branch target, call or pool index.
   uint32_t line = 0;
   uint16_t flags = 0;
   Ending ending = Ending::None;
   Space space = Space::Generic;
-  uint8_t bytes = 0;      ///< What one lane reads or writes in memory.
-  uint32_t length = 0;    ///< Where `ending` is set: instructions in this straight piece.
+  uint8_t bytes = 0;   ///< What one lane reads or writes in memory.
+  uint32_t length = 0; ///< Where `ending` is set: instructions in this straight piece.
 };
 
 enum class Special : uint8_t {
-  TidX, TidY, TidZ, NtidX, NtidY, NtidZ, CtaidX, CtaidY, CtaidZ, NctaidX, NctaidY, NctaidZ,
-  LaneId, WarpId, NwarpId, SmId, NsmId, GridId,
-  LanemaskEq, LanemaskLe, LanemaskLt, LanemaskGe, LanemaskGt,
-  Clock, ClockHi, Clock64, GlobalTimer, GlobalTimerLo, GlobalTimerHi,
-  DynamicSharedSize, TotalSharedSize, Zero, One, None
+  TidX,
+  TidY,
+  TidZ,
+  NtidX,
+  NtidY,
+  NtidZ,
+  CtaidX,
+  CtaidY,
+  CtaidZ,
+  NctaidX,
+  NctaidY,
+  NctaidZ,
+  LaneId,
+  WarpId,
+  NwarpId,
+  SmId,
+  NsmId,
+  GridId,
+  LanemaskEq,
+  LanemaskLe,
+  LanemaskLt,
+  LanemaskGe,
+  LanemaskGt,
+  Clock,
+  ClockHi,
+  Clock64,
+  GlobalTimer,
+  GlobalTimerLo,
+  GlobalTimerHi,
+  DynamicSharedSize,
+  TotalSharedSize,
+  Zero,
+  One,
+  None
 };
 
 struct CompiledKernel;
@@ -95,8 +129,8 @@ struct CompiledFunction {
   };
   std::vector<SpecialSlot> specials;
   std::vector<CallSite::Block> parameters, results; ///< Formal ones, in the own frame.
-  uint32_t localBytes = 0; ///< Of .local variables, per thread.
-  std::vector<uint32_t> pool; ///< Operand lists of vector and matrix instructions; branch tables.
+  uint32_t localBytes = 0;                          ///< Of .local variables, per thread.
+  std::vector<uint32_t> pool;                       ///< Operand lists of vector and matrix instructions; branch tables.
   std::vector<CallSite> calls;
   uint32_t zeroFrom = 0; ///< Start of the part of the frame that a call clears (registers).
   uint32_t zeroTo = 0;
@@ -113,9 +147,9 @@ struct CompiledKernel {
   const Module *module = nullptr;
   std::vector<CompiledFunction> functions;
   std::vector<SharedVariable> shared; ///< Sorted by offset; red zones lie between.
-  uint32_t sharedBytes = 0;       ///< Extent of the static part with its red zones.
-  uint32_t sharedDeclared = 0;    ///< Sum of the variables' sizes: what the hardware would need.
-  uint32_t dynamicSharedOffset = 0; ///< Where the dynamic part starts.
+  uint32_t sharedBytes = 0;           ///< Extent of the static part with its red zones.
+  uint32_t sharedDeclared = 0;        ///< Sum of the variables' sizes: what the hardware would need.
+  uint32_t dynamicSharedOffset = 0;   ///< Where the dynamic part starts.
   bool usesDynamicShared = false;
   uint32_t parameterBytes = 0;
   std::vector<std::pair<uint32_t, uint32_t>> parameterLayout; ///< Offset and size of each.

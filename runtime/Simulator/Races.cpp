@@ -29,14 +29,16 @@ bool RaceDetector::ordered(const AccessStamp &earlier, const Warp &warp, uint32_
   return found != mine.knownOutside.end() && earlier.clock < found->second;
 }
 
-void RaceDetector::reportRace(Warp &warp, const Instruction &instruction, uint32_t lane, const AccessStamp &earlier, bool earlierWrote, bool isWrite,
-                              bool shared, uint64_t address, unsigned bytes) {
+void RaceDetector::reportRace(Warp &warp, const Instruction &instruction, uint32_t lane, const AccessStamp &earlier,
+                              bool earlierWrote, bool isWrite, bool shared, uint64_t address, unsigned bytes) {
   const LaunchState &launch = *warp.launch;
   if (earlier.launch != launch.launchSerial) {
     Allocation *found = launch.memory->find(address);
     report(warp, instruction, FaultKind::StreamRace, lane,
-           std::string(isWrite ? "a write" : "a read") + " of bytes that another operation has " + (earlierWrote ? "written" : "read") +
-               ", and nothing makes this launch wait for it; expected an event, the same stream, or a synchronisation between them",
+           std::string(isWrite ? "a write" : "a read") + " of bytes that another operation has " +
+               (earlierWrote ? "written" : "read") +
+               ", and nothing makes this launch wait for it; expected an event, the same stream, or a synchronisation "
+               "between them",
            true, address, bytes, "global", found ? found->describe() : "", launch.order->describe(earlier.launch));
     return;
   }
@@ -48,9 +50,10 @@ void RaceDetector::reportRace(Warp &warp, const Instruction &instruction, uint32
   std::string text = earlier.line && earlier.line <= lines.size() ? std::string(lines[earlier.line - 1]) : "";
   text.erase(0, std::min(text.find_first_not_of(" \t"), text.size()));
   std::replace(text.begin(), text.end(), '\t', ' ');
-  std::string other = std::string(earlierWrote ? "written" : "read") + " by block " + index.format() + ", thread " + thread.format() + " at PTX line " +
-                      std::to_string(earlier.line) + ": " + text;
-  std::string missing = !sameBlock ? "blocks of a grid are not ordered; use an atomic, a fence with a flag, or another launch"
+  std::string other = std::string(earlierWrote ? "written" : "read") + " by block " + index.format() + ", thread " +
+                      thread.format() + " at PTX line " + std::to_string(earlier.line) + ": " + text;
+  std::string missing = !sameBlock
+                            ? "blocks of a grid are not ordered; use an atomic, a fence with a flag, or another launch"
                         : earlier.thread / warpSize == warp.index ? "lanes of a warp are not ordered without __syncwarp"
                                                                   : "no __syncthreads lies between them";
   std::string allocation;
@@ -60,12 +63,14 @@ void RaceDetector::reportRace(Warp &warp, const Instruction &instruction, uint32
     allocation = found->describe();
   }
   report(warp, instruction, shared ? FaultKind::SharedRace : FaultKind::GlobalRace, lane,
-         std::string(isWrite ? "a write" : "a read") + " and an earlier " + (earlierWrote ? "write" : "read") + " of the same bytes are not ordered: " + missing, true,
-         address, bytes, shared ? "shared" : "global", shared ? allocation.substr(0, allocation.find(", byte")) : allocation, other);
+         std::string(isWrite ? "a write" : "a read") + " and an earlier " + (earlierWrote ? "write" : "read") +
+             " of the same bytes are not ordered: " + missing,
+         true, address, bytes, shared ? "shared" : "global",
+         shared ? allocation.substr(0, allocation.find(", byte")) : allocation, other);
 }
 
-void RaceDetector::access(Warp &warp, const Instruction &instruction, bool shared, const uint64_t *addresses, uint32_t mask, unsigned bytes, bool isWrite,
-                          bool isAtomic) {
+void RaceDetector::access(Warp &warp, const Instruction &instruction, bool shared, const uint64_t *addresses,
+                          uint32_t mask, unsigned bytes, bool isWrite, bool isAtomic) {
   WarpClock &clock = clocks[warp.index];
   // A pending cp.async write happens when it is waited for; it is recorded then.
   if (instruction.flags & Asynchronous && isWrite)
@@ -105,8 +110,10 @@ void RaceDetector::access(Warp &warp, const Instruction &instruction, bool share
         return (earlier.block != now.block || earlier.thread != now.thread) && !ordered(earlier, warp, lane);
       };
       if (conflicts(cell.write)) {
-        // Lanes of one store instruction that hit the same place: which value stays is not defined, but the store is one.
-        bool sameStore = isWrite && cell.write.launch == serial && cell.write.block == now.block && cell.write.line == now.line && cell.write.thread / warpSize == warp.index &&
+        // Lanes of one store instruction that hit the same place: which value stays is not defined, but the store is
+        // one.
+        bool sameStore = isWrite && cell.write.launch == serial && cell.write.block == now.block &&
+                         cell.write.line == now.line && cell.write.thread / warpSize == warp.index &&
                          cell.write.clock == now.clock;
         if (!sameStore)
           reportRace(warp, instruction, lane, cell.write, true, isWrite, shared, address, bytes);
@@ -126,8 +133,9 @@ void RaceDetector::access(Warp &warp, const Instruction &instruction, bool share
         }
       } else {
         const AccessStamp &first = cell.firstRead;
-        bool fresh = !first.launch || (first.launch == serial ? ordered(first, warp, lane)
-                                                              : !warp.launch->order || warp.launch->order->happensBefore(first.launch));
+        bool fresh = !first.launch ||
+                     (first.launch == serial ? ordered(first, warp, lane)
+                                             : !warp.launch->order || warp.launch->order->happensBefore(first.launch));
         if (fresh)
           cell.firstRead = now;
         else if (first.launch != serial || first.block != now.block || first.thread != now.thread)

@@ -19,7 +19,7 @@ struct AccessStamp {
   uint32_t clock = 0;
   uint32_t line = 0;
   uint16_t thread = 0;
-  uint8_t bytes = 0;   ///< Which of the cell's four.
+  uint8_t bytes = 0; ///< Which of the cell's four.
   bool atomic = false;
 };
 
@@ -42,8 +42,8 @@ class RaceDetector {
 public:
   RaceDetector(Block &block, GridClocks &grid);
   /// A warp's lanes access `bytes` at `addresses[lane]`: offsets in shared memory or global addresses.
-  void access(Warp &warp, const Instruction &instruction, bool shared, const uint64_t *addresses, uint32_t mask, unsigned bytes,
-              bool isWrite, bool isAtomic);
+  void access(Warp &warp, const Instruction &instruction, bool shared, const uint64_t *addresses, uint32_t mask,
+              unsigned bytes, bool isWrite, bool isAtomic);
   /// Lanes `mask` of the warp met at a warp-wide synchronisation.
   void syncLanes(Warp &warp, uint32_t mask);
   /// All warps in the set met at a barrier; those in `arrivedOnly` arrived and went on.
@@ -56,18 +56,18 @@ public:
 private:
   struct WarpClock {
     uint32_t now = 1;
-    uint32_t allLanes = 0;            ///< Clock of the last synchronisation of all live lanes.
-    std::vector<uint32_t> pair;       ///< 32x32, when lanes synchronised in parts: clock of the last one of both.
-    std::vector<uint32_t> known;      ///< Of the block's warps.
+    uint32_t allLanes = 0;       ///< Clock of the last synchronisation of all live lanes.
+    std::vector<uint32_t> pair;  ///< 32x32, when lanes synchronised in parts: clock of the last one of both.
+    std::vector<uint32_t> known; ///< Of the block's warps.
     ClockMap knownOutside;
     std::vector<uint32_t> fencedKnown; ///< What the last fence made ready to release.
     ClockMap fencedOutside;
     uint32_t fencedNow = 0;
-    ClockMap pendingAcquire;          ///< What atomics read; a later fence makes it known.
+    ClockMap pendingAcquire; ///< What atomics read; a later fence makes it known.
   };
   bool ordered(const AccessStamp &earlier, const Warp &warp, uint32_t lane) const;
-  void reportRace(Warp &warp, const Instruction &instruction, uint32_t lane, const AccessStamp &earlier, bool earlierWrote, bool isWrite,
-                  bool shared, uint64_t address, unsigned bytes);
+  void reportRace(Warp &warp, const Instruction &instruction, uint32_t lane, const AccessStamp &earlier,
+                  bool earlierWrote, bool isWrite, bool shared, uint64_t address, unsigned bytes);
   void learn(WarpClock &clock, const ClockMap &map);
   Block &block;
   GridClocks &grid;

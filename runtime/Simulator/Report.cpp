@@ -6,11 +6,22 @@
 namespace weft::simulator {
 
 const char *faultKindName(FaultKind kind) {
-  static const char *const names[] = {
-      "out-of-bounds access", "misaligned access", "use after free", "uninitialised read", "write to constant memory",
-      "peer access not enabled", "shared-memory race", "global-memory race", "barrier divergence",
-      "warp synchronisation divergence", "cp.async data used before its wait", "step limit exceeded", "trap",
-      "invalid instruction", "missing stream order", "leak"};
+  static const char *const names[] = {"out-of-bounds access",
+                                      "misaligned access",
+                                      "use after free",
+                                      "uninitialised read",
+                                      "write to constant memory",
+                                      "peer access not enabled",
+                                      "shared-memory race",
+                                      "global-memory race",
+                                      "barrier divergence",
+                                      "warp synchronisation divergence",
+                                      "cp.async data used before its wait",
+                                      "step limit exceeded",
+                                      "trap",
+                                      "invalid instruction",
+                                      "missing stream order",
+                                      "leak"};
   static_assert(sizeof(names) / sizeof(names[0]) == size_t(FaultKind::Leak) + 1, "one name a kind");
   return names[size_t(kind)];
 }
@@ -43,7 +54,8 @@ std::string Fault::format() const {
     out += "\n  PTX line " + std::to_string(line) + ": " + instruction;
   if (hasAddress) {
     char buffer[64];
-    std::snprintf(buffer, sizeof buffer, "\n  address 0x%llx, %u bytes, ", static_cast<unsigned long long>(address), bytes);
+    std::snprintf(buffer, sizeof buffer, "\n  address 0x%llx, %u bytes, ", static_cast<unsigned long long>(address),
+                  bytes);
     out += buffer + space + " memory";
   }
   if (!allocation.empty())
@@ -68,7 +80,8 @@ std::string Fault::json() const {
   if (line)
     out += ", \"line\": " + std::to_string(line) + ", \"instruction\": " + jsonString(instruction);
   if (hasAddress)
-    out += ", \"address\": " + std::to_string(address) + ", \"bytes\": " + std::to_string(bytes) + ", \"space\": " + jsonString(space);
+    out += ", \"address\": " + std::to_string(address) + ", \"bytes\": " + std::to_string(bytes) +
+           ", \"space\": " + jsonString(space);
   if (!allocation.empty())
     out += ", \"allocation\": " + jsonString(allocation);
   if (!other.empty())
@@ -78,9 +91,11 @@ std::string Fault::json() const {
 
 void FaultLog::add(Fault fault) {
   std::lock_guard<std::mutex> lock(mutex);
+  // Which byte of a variable it was does not make another finding.
+  auto owner = [](const Fault &f) { return f.allocation.substr(0, f.allocation.find(", byte ")); };
   for (Fault &entry : entries) {
-    if (entry.kind == fault.kind && entry.line == fault.line && entry.kernel == fault.kernel && entry.allocation == fault.allocation &&
-        (fault.line || entry.message == fault.message)) {
+    if (entry.kind == fault.kind && entry.line == fault.line && entry.kernel == fault.kernel &&
+        owner(entry) == owner(fault) && (fault.line || entry.message == fault.message)) {
       ++entry.occurrences;
       return;
     }

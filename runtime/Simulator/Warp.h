@@ -58,11 +58,11 @@ struct LaunchState {
   FaultLog *faults = nullptr;
   bool checkUninitialised = true;
   bool checkRaces = false;
-  bool countMemory = false; ///< Coalescing and bank conflicts.
-  uint64_t stepLimit = 0;   ///< Instructions a thread may execute; 0 for no limit.
-  uint64_t seed = 0;        ///< Order of blocks and warps; 0 for the natural one.
-  uint64_t launchSerial = 0; ///< Of the operation; race checks compare it.
-  const OperationOrder *order = nullptr; ///< Null: earlier launches are over.
+  bool countMemory = false;                              ///< Coalescing and bank conflicts.
+  uint64_t stepLimit = 0;                                ///< Instructions a thread may execute; 0 for no limit.
+  uint64_t seed = 0;                                     ///< Order of blocks and warps; 0 for the natural one.
+  uint64_t launchSerial = 0;                             ///< Of the operation; race checks compare it.
+  const OperationOrder *order = nullptr;                 ///< Null: earlier launches are over.
   void (*print)(void *, const char *, size_t) = nullptr; ///< Where the kernel's printf goes.
   void *printContext = nullptr;
 };
@@ -112,20 +112,20 @@ struct Warp {
   uint64_t lastArena = 0;
   LaunchCounters *counters = nullptr;
 
-  uint32_t active = 0;  ///< Lanes of the current group.
-  uint32_t live = 0;    ///< Lanes that did not exit.
-  uint32_t index = 0;   ///< In the block.
+  uint32_t active = 0; ///< Lanes of the current group.
+  uint32_t live = 0;   ///< Lanes that did not exit.
+  uint32_t index = 0;  ///< In the block.
   uint32_t pc = 0;
   std::vector<LaneGroup> groups; ///< All but the current one.
   std::vector<Frame> frames;     ///< The current one last.
   AlignedBuffer registerFile;
   uint32_t registersUsed = 0;
   uint64_t steps = 0;
-  uint32_t spin = 0; ///< Straight pieces run while other groups were ready to run.
+  uint32_t spin = 0;                        ///< Straight pieces run while other groups were ready to run.
   const CompiledKernel *prepared = nullptr; ///< Constants of this kernel are in place,
   uint64_t preparedLaunch = 0;              ///< and what does not change during this launch.
   enum class State : uint8_t { Ready, AtBarrier, Done } state = State::Done;
-  uint32_t barrier = 0;          ///< Number of the barrier waited at,
+  uint32_t barrier = 0;                            ///< Number of the barrier waited at,
   const Instruction *barrierInstruction = nullptr; ///< and where.
   /// .local memory, lane by lane, with one state byte a byte (0 never written).
   std::vector<uint8_t> local, localState;
@@ -143,12 +143,12 @@ struct Warp {
 enum SharedByte : uint8_t { SharedRedZone = 0, SharedUninitialised = 1, SharedInitialised = 2, SharedPending = 3 };
 
 struct BarrierState {
-  uint32_t arrived = 0;      ///< Threads that arrived, waiting or not.
-  uint32_t expected = 0;     ///< 0: all warps that have not ended.
+  uint32_t arrived = 0;  ///< Threads that arrived, waiting or not.
+  uint32_t expected = 0; ///< 0: all warps that have not ended.
   uint32_t popcount = 0;
   bool all = true, any = false;
-  uint64_t waiting = 0;      ///< Warps that wait at it,
-  uint64_t arrivedOnly = 0;  ///< and those that arrived and went on.
+  uint64_t waiting = 0;               ///< Warps that wait at it,
+  uint64_t arrivedOnly = 0;           ///< and those that arrived and went on.
   const Instruction *first = nullptr; ///< Where the first warp came to it.
 };
 
@@ -158,11 +158,11 @@ struct Block {
   Coordinates index;
   uint64_t linear = 0;
   std::vector<Warp> warps;
-  std::vector<uint8_t> shared;      ///< From offset 0 of the shared window.
-  std::vector<uint8_t> sharedState; ///< SharedByte of each.
+  std::vector<uint8_t> shared;         ///< From offset 0 of the shared window.
+  std::vector<uint8_t> sharedState;    ///< SharedByte of each.
   std::vector<uint8_t> sharedTemplate; ///< sharedState at the start of a block.
   BarrierState barriers[16];
-  RaceDetector *races = nullptr;    ///< Null where races are not checked.
+  RaceDetector *races = nullptr; ///< Null where races are not checked.
   LaunchCounters counters;
   std::mt19937_64 random;
   uint32_t warpCount = 0;
@@ -172,12 +172,12 @@ struct Block {
 
 /// Records a finding about the lanes in `lanes` of the instruction and goes on.
 void report(Warp &warp, const Instruction &instruction, FaultKind kind, uint32_t lane, const std::string &message,
-            bool hasAddress = false, uint64_t address = 0, unsigned bytes = 0, const char *space = "", const std::string &allocation = "",
-            const std::string &other = "");
+            bool hasAddress = false, uint64_t address = 0, unsigned bytes = 0, const char *space = "",
+            const std::string &allocation = "", const std::string &other = "");
 /// The same, and ends the launch.
-[[noreturn]] void abortLaunch(Warp &warp, const Instruction &instruction, FaultKind kind, uint32_t lane, const std::string &message,
-                              bool hasAddress = false, uint64_t address = 0, unsigned bytes = 0, const char *space = "",
-                              const std::string &allocation = "");
+[[noreturn]] void abortLaunch(Warp &warp, const Instruction &instruction, FaultKind kind, uint32_t lane,
+                              const std::string &message, bool hasAddress = false, uint64_t address = 0,
+                              unsigned bytes = 0, const char *space = "", const std::string &allocation = "");
 
 /// "block (1,0,0), thread (33,0,0)" of a lane.
 Coordinates threadCoordinates(const LaunchState &launch, uint32_t thread);

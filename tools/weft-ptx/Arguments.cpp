@@ -45,14 +45,22 @@ bool parseScalar(ElementType type, const std::string &text, std::vector<uint8_t>
     return put(T(value)) && !errno && (long long)(T(value)) == value;
   };
   switch (type) {
-  case ElementType::I8: return integer(int8_t());
-  case ElementType::U8: return integer(uint8_t());
-  case ElementType::I16: return integer(int16_t());
-  case ElementType::U16: return integer(uint16_t());
-  case ElementType::I32: return integer(int32_t());
-  case ElementType::U32: return integer(uint32_t());
-  case ElementType::I64: return integer(int64_t());
-  case ElementType::U64: return integer(uint64_t());
+  case ElementType::I8:
+    return integer(int8_t());
+  case ElementType::U8:
+    return integer(uint8_t());
+  case ElementType::I16:
+    return integer(int16_t());
+  case ElementType::U16:
+    return integer(uint16_t());
+  case ElementType::I32:
+    return integer(int32_t());
+  case ElementType::U32:
+    return integer(uint32_t());
+  case ElementType::I64:
+    return integer(int64_t());
+  case ElementType::U64:
+    return integer(uint64_t());
   case ElementType::F32: {
     float value = std::strtof(text.c_str(), &stop);
     return put(value);
@@ -61,7 +69,8 @@ bool parseScalar(ElementType type, const std::string &text, std::vector<uint8_t>
     double value = std::strtod(text.c_str(), &stop);
     return put(value);
   }
-  default: return false;
+  default:
+    return false;
   }
 }
 
@@ -73,17 +82,40 @@ std::string shown(const KernelArgument &argument, int64_t index) {
     return value;
   };
   switch (argument.array.type) {
-  case ElementType::F32: std::snprintf(text, sizeof text, "%.9g", double(read(float()))); break;
-  case ElementType::F64: std::snprintf(text, sizeof text, "%.17g", read(double())); break;
-  case ElementType::I8: case ElementType::I1: std::snprintf(text, sizeof text, "%d", int(read(int8_t()))); break;
-  case ElementType::U8: std::snprintf(text, sizeof text, "%d", int(read(uint8_t()))); break;
-  case ElementType::I16: std::snprintf(text, sizeof text, "%d", int(read(int16_t()))); break;
-  case ElementType::U16: std::snprintf(text, sizeof text, "%d", int(read(uint16_t()))); break;
-  case ElementType::I32: std::snprintf(text, sizeof text, "%d", read(int32_t())); break;
-  case ElementType::U32: std::snprintf(text, sizeof text, "%u", read(uint32_t())); break;
-  case ElementType::I64: std::snprintf(text, sizeof text, "%lld", static_cast<long long>(read(int64_t()))); break;
-  case ElementType::U64: std::snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(read(uint64_t()))); break;
-  default: std::snprintf(text, sizeof text, "0x%04x", unsigned(read(uint16_t()))); break;
+  case ElementType::F32:
+    std::snprintf(text, sizeof text, "%.9g", double(read(float())));
+    break;
+  case ElementType::F64:
+    std::snprintf(text, sizeof text, "%.17g", read(double()));
+    break;
+  case ElementType::I8:
+  case ElementType::I1:
+    std::snprintf(text, sizeof text, "%d", int(read(int8_t())));
+    break;
+  case ElementType::U8:
+    std::snprintf(text, sizeof text, "%d", int(read(uint8_t())));
+    break;
+  case ElementType::I16:
+    std::snprintf(text, sizeof text, "%d", int(read(int16_t())));
+    break;
+  case ElementType::U16:
+    std::snprintf(text, sizeof text, "%d", int(read(uint16_t())));
+    break;
+  case ElementType::I32:
+    std::snprintf(text, sizeof text, "%d", read(int32_t()));
+    break;
+  case ElementType::U32:
+    std::snprintf(text, sizeof text, "%u", read(uint32_t()));
+    break;
+  case ElementType::I64:
+    std::snprintf(text, sizeof text, "%lld", static_cast<long long>(read(int64_t())));
+    break;
+  case ElementType::U64:
+    std::snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(read(uint64_t())));
+    break;
+  default:
+    std::snprintf(text, sizeof text, "0x%04x", unsigned(read(uint16_t())));
+    break;
   }
   return text;
 }
@@ -103,7 +135,9 @@ bool parseArgument(const std::string &text, KernelArgument &argument, std::strin
   if (head == "zeros" || head == "empty") {
     size_t second = source.find(':', colon + 1);
     std::vector<int64_t> dims;
-    argument.type = second == std::string::npos ? ElementType::Invalid : runtime::elementTypeFromName(source.substr(colon + 1, second - colon - 1));
+    argument.type = second == std::string::npos
+                        ? ElementType::Invalid
+                        : runtime::elementTypeFromName(source.substr(colon + 1, second - colon - 1));
     if (argument.type == ElementType::Invalid || !parseDims(source.substr(second + 1), dims)) {
       problem = "--arg " + text + ": expected " + head + ":TYPE:DIMS such as " + head + ":f32:4x8";
       return false;
@@ -131,17 +165,20 @@ bool parseArgument(const std::string &text, KernelArgument &argument, std::strin
     return true;
   }
   argument.type = colon == std::string::npos ? ElementType::Invalid : runtime::elementTypeFromName(head);
-  if (!argument.output.empty() || argument.type == ElementType::Invalid || !parseScalar(argument.type, source.substr(colon + 1), argument.scalar)) {
-    problem = "--arg " + text + ": expected TYPE:NUMBER such as i32:5 or f32:1.5, FILE.npy, zeros:TYPE:DIMS or empty:TYPE:DIMS";
+  if (!argument.output.empty() || argument.type == ElementType::Invalid ||
+      !parseScalar(argument.type, source.substr(colon + 1), argument.scalar)) {
+    problem = "--arg " + text +
+              ": expected TYPE:NUMBER such as i32:5 or f32:1.5, FILE.npy, zeros:TYPE:DIMS or empty:TYPE:DIMS";
     return false;
   }
   return true;
 }
 
-bool placeArguments(std::vector<KernelArgument> &arguments, const simulator::CompiledKernel &kernel, simulator::AddressSpace &memory,
-                    std::vector<uint8_t> &parameters, std::string &problem) {
+bool placeArguments(std::vector<KernelArgument> &arguments, const simulator::CompiledKernel &kernel,
+                    simulator::AddressSpace &memory, std::vector<uint8_t> &parameters, std::string &problem) {
   if (arguments.size() != kernel.parameterLayout.size()) {
-    problem = "kernel '" + kernel.name + "' has " + std::to_string(kernel.parameterLayout.size()) + " parameters, got " + std::to_string(arguments.size()) + " --arg";
+    problem = "kernel '" + kernel.name + "' has " + std::to_string(kernel.parameterLayout.size()) +
+              " parameters, got " + std::to_string(arguments.size()) + " --arg";
     return false;
   }
   parameters.assign(kernel.parameterBytes, 0);
@@ -150,7 +187,9 @@ bool placeArguments(std::vector<KernelArgument> &arguments, const simulator::Com
     auto [offset, size] = kernel.parameterLayout[i];
     std::vector<uint8_t> bytes = argument.scalar;
     if (argument.isBuffer) {
-      simulator::Allocation *made = memory.allocate(0, uint64_t(argument.array.byteCount()), simulator::AllocationKind::Device, "argument " + std::to_string(i) + " (" + argument.text + ")");
+      simulator::Allocation *made =
+          memory.allocate(0, uint64_t(argument.array.byteCount()), simulator::AllocationKind::Device,
+                          "argument " + std::to_string(i) + " (" + argument.text + ")");
       if (!made) {
         problem = "--arg " + argument.text + ": the device has no memory left";
         return false;
@@ -163,7 +202,8 @@ bool placeArguments(std::vector<KernelArgument> &arguments, const simulator::Com
       std::memcpy(bytes.data(), &made->base, 8);
     }
     if (bytes.size() != size) {
-      problem = "--arg " + argument.text + ": parameter " + std::to_string(i) + " of kernel '" + kernel.name + "' has " + std::to_string(size) + " bytes, the argument " + std::to_string(bytes.size());
+      problem = "--arg " + argument.text + ": parameter " + std::to_string(i) + " of kernel '" + kernel.name +
+                "' has " + std::to_string(size) + " bytes, the argument " + std::to_string(bytes.size());
       return false;
     }
     std::memcpy(parameters.data() + offset, bytes.data(), size);
@@ -176,7 +216,8 @@ bool finishArguments(std::vector<KernelArgument> &arguments, std::string &proble
     KernelArgument &argument = arguments[i];
     if (!argument.isBuffer || argument.output.empty())
       continue;
-    std::memcpy(argument.array.data.data(), reinterpret_cast<const void *>(argument.address), size_t(argument.array.byteCount()));
+    std::memcpy(argument.array.data.data(), reinterpret_cast<const void *>(argument.address),
+                size_t(argument.array.byteCount()));
     if (argument.output == "print") {
       int64_t count = argument.array.elementCount(), most = std::min<int64_t>(count, 32);
       std::printf("argument %zu:", i);

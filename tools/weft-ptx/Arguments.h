@@ -26,8 +26,8 @@ struct KernelArgument {
 bool parseArgument(const std::string &text, KernelArgument &argument, std::string &problem);
 
 /// Puts buffers in the device's memory and lays out the parameters as the kernel has them.
-bool placeArguments(std::vector<KernelArgument> &arguments, const simulator::CompiledKernel &kernel, simulator::AddressSpace &memory,
-                    std::vector<uint8_t> &parameters, std::string &problem);
+bool placeArguments(std::vector<KernelArgument> &arguments, const simulator::CompiledKernel &kernel,
+                    simulator::AddressSpace &memory, std::vector<uint8_t> &parameters, std::string &problem);
 
 /// Writes or prints what was asked for.
 bool finishArguments(std::vector<KernelArgument> &arguments, std::string &problem);

@@ -82,8 +82,9 @@ int run(const Options &options) {
   }
   if (options.check) {
     for (const auto &entry : module->kernels) {
-      std::printf("kernel %s: %zu parameters in %u bytes, %u bytes of shared memory%s\n", entry.first.c_str(), entry.second->parameterLayout.size(),
-                  entry.second->parameterBytes, entry.second->sharedDeclared, entry.second->usesDynamicShared ? " and dynamic ones" : "");
+      std::printf("kernel %s: %zu parameters in %u bytes, %u bytes of shared memory%s\n", entry.first.c_str(),
+                  entry.second->parameterLayout.size(), entry.second->parameterBytes, entry.second->sharedDeclared,
+                  entry.second->usesDynamicShared ? " and dynamic ones" : "");
     }
     return 0;
   }
@@ -95,7 +96,9 @@ int run(const Options &options) {
     std::string list;
     for (const auto &entry : module->kernels)
       list += "\n  " + entry.first;
-    return fail((name.empty() ? "the module has several kernels; choose one with --kernel:" : "the module has no kernel '" + name + "'; it has:") + list);
+    return fail((name.empty() ? "the module has several kernels; choose one with --kernel:"
+                              : "the module has no kernel '" + name + "'; it has:") +
+                list);
   }
   const CompiledKernel &kernel = *found->second;
   LaunchConfiguration configuration;
@@ -129,7 +132,8 @@ int run(const Options &options) {
   if (options.counters) {
     std::fputs((options.json ? result.counters.json() + "\n" : result.counters.table()).c_str(), stdout);
     if (!options.json)
-      std::printf("simulated in %.3f ms, %.2f billion thread instructions a second\n", seconds * 1e3, double(result.counters.threadInstructions) / seconds * 1e-9);
+      std::printf("simulated in %.3f ms, %.2f billion thread instructions a second\n", seconds * 1e3,
+                  double(result.counters.threadInstructions) / seconds * 1e-9);
   }
   return faults.size() ? 1 : 0;
 }
@@ -147,10 +151,13 @@ int main(int count, char **values) {
   app.add_option("--grid", options.grid, "Blocks: X[,Y[,Z]]")->delimiter('\0');
   app.add_option("--block", options.block, "Threads of a block: X[,Y[,Z]]")->delimiter('\0');
   app.add_option("--shared", options.shared, "Bytes of dynamic shared memory");
-  app.add_option("--arg", options.arguments, "An argument, in order: i32:5, f32:1.5, FILE.npy, zeros:f32:4x8, empty:f32:4x8; =OUT.npy or =print behind a buffer");
+  app.add_option("--arg", options.arguments,
+                 "An argument, in order: i32:5, f32:1.5, FILE.npy, zeros:f32:4x8, empty:f32:4x8; =OUT.npy or =print "
+                 "behind a buffer");
   app.add_flag("--races", options.races, "Report unordered accesses to the same bytes");
   app.add_flag("--no-uninitialised", options.noUninitialised, "Do not report reads of memory that was never written");
-  app.add_flag("--counters", options.counters, "Print instructions, memory traffic, coalescing, bank conflicts, divergence");
+  app.add_flag("--counters", options.counters,
+               "Print instructions, memory traffic, coalescing, bank conflicts, divergence");
   app.add_flag("--json", options.json, "Findings and counters as JSON");
   app.add_option("--seed", options.seed, "Order of blocks and warps; 0 is the natural one");
   app.add_option("--step-limit", options.stepLimit, "Instructions a warp may execute");

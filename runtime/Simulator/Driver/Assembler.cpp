@@ -35,8 +35,9 @@ struct JitLink {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
       return function != nullptr;
     };
-    present = symbol(create, "nvJitLinkCreate") && symbol(destroy, "nvJitLinkDestroy") && symbol(add, "nvJitLinkAddData") &&
-              symbol(complete, "nvJitLinkComplete") && symbol(errorSize, "nvJitLinkGetErrorLogSize") && symbol(error, "nvJitLinkGetErrorLog") &&
+    present = symbol(create, "nvJitLinkCreate") && symbol(destroy, "nvJitLinkDestroy") &&
+              symbol(add, "nvJitLinkAddData") && symbol(complete, "nvJitLinkComplete") &&
+              symbol(errorSize, "nvJitLinkGetErrorLogSize") && symbol(error, "nvJitLinkGetErrorLog") &&
               symbol(infoSize, "nvJitLinkGetInfoLogSize") && symbol(info, "nvJitLinkGetInfoLog");
   }
 };
@@ -61,7 +62,8 @@ void readRegisters(const std::string &log, std::map<std::string, unsigned> &regi
 }
 } // namespace
 
-bool assemblePtx(const std::string &text, unsigned architecture, std::string &log, std::map<std::string, unsigned> &registers) {
+bool assemblePtx(const std::string &text, unsigned architecture, std::string &log,
+                 std::map<std::string, unsigned> &registers) {
   static const JitLink jit;
   log.clear();
   if (!jit.present)

@@ -16,12 +16,14 @@ Allocation *allocate(Driver &driver, int device, size_t bytes, AllocationKind ki
   }
   Allocation *made = driver.memory->allocate(device, bytes, kind, function + " #" + std::to_string(number));
   if (!made)
-    driver.fail(CUDA_ERROR_OUT_OF_MEMORY, std::to_string(bytes) + " bytes are asked for; " + std::to_string(driver.memory->usedBytes(device)) + " of " +
+    driver.fail(CUDA_ERROR_OUT_OF_MEMORY, std::to_string(bytes) + " bytes are asked for; " +
+                                              std::to_string(driver.memory->usedBytes(device)) + " of " +
                                               std::to_string(driver.memory->totalBytes()) + " are in use");
   return made;
 }
 
-CUresult allocateDevice(Driver &driver, int device, CUdeviceptr *pointer, size_t bytes, AllocationKind kind, const char *function) {
+CUresult allocateDevice(Driver &driver, int device, CUdeviceptr *pointer, size_t bytes, AllocationKind kind,
+                        const char *function) {
   if (!pointer || !bytes)
     return driver.fail(CUDA_ERROR_INVALID_VALUE, "0 bytes are asked for, or there is nowhere to put the pointer");
   Allocation *made = allocate(driver, device, bytes, kind, function);
@@ -57,7 +59,9 @@ WEFT_DRIVER_API cuMemGetInfo_v2(size_t *free, size_t *total) {
 }
 
 WEFT_DRIVER_API cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
-  return enterContext([&](Driver &driver, CUcontext context) { return allocateDevice(driver, context->device, pointer, bytes, AllocationKind::Device, "cuMemAlloc"); });
+  return enterContext([&](Driver &driver, CUcontext context) {
+    return allocateDevice(driver, context->device, pointer, bytes, AllocationKind::Device, "cuMemAlloc");
+  });
 }
 
 WEFT_DRIVER_API cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned int) {
@@ -109,7 +113,9 @@ CUresult hostMemory(void **pointer, size_t bytes, const char *function) {
 } // namespace
 
 WEFT_DRIVER_API cuMemAllocHost_v2(void **pointer, size_t bytes) { return hostMemory(pointer, bytes, "cuMemAllocHost"); }
-WEFT_DRIVER_API cuMemHostAlloc(void **pointer, size_t bytes, unsigned int) { return hostMemory(pointer, bytes, "cuMemHostAlloc"); }
+WEFT_DRIVER_API cuMemHostAlloc(void **pointer, size_t bytes, unsigned int) {
+  return hostMemory(pointer, bytes, "cuMemHostAlloc");
+}
 
 WEFT_DRIVER_API cuMemFreeHost(void *pointer) {
   return enterContext([&](Driver &driver, CUcontext context) -> CUresult {
@@ -181,29 +187,41 @@ CUresult pointerAttribute(Driver &driver, void *data, int attribute, CUdeviceptr
     return CUDA_SUCCESS;
   };
   switch (attribute) {
-  case CU_POINTER_ATTRIBUTE_CONTEXT: return put(onHost ? nullptr : static_cast<void *>(driver.devices[size_t(found->device)].primary));
-  case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: return put(int(onHost && found->kind != AllocationKind::Managed ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE));
-  case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return put(pointer);
+  case CU_POINTER_ATTRIBUTE_CONTEXT:
+    return put(onHost ? nullptr : static_cast<void *>(driver.devices[size_t(found->device)].primary));
+  case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+    return put(int(onHost && found->kind != AllocationKind::Managed ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE));
+  case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    return put(pointer);
   case CU_POINTER_ATTRIBUTE_HOST_POINTER:
     if (!onHost)
       return driver.fail(CUDA_ERROR_INVALID_VALUE, "device memory has no host pointer");
     return put(pointer);
-  case CU_POINTER_ATTRIBUTE_BUFFER_ID: return put((unsigned long long)(found->serial));
-  case CU_POINTER_ATTRIBUTE_IS_MANAGED: return put((unsigned int)(found->kind == AllocationKind::Managed));
-  case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return put(onHost ? 0 : found->device);
-  case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: return put(CUdeviceptr(found->base));
-  case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return put(size_t(found->size));
-  case CU_POINTER_ATTRIBUTE_MAPPED: return put((unsigned int)(1));
-  default: return driver.fail(CUDA_ERROR_NOT_SUPPORTED, "pointer attribute " + std::to_string(attribute) + " is not kept");
+  case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    return put((unsigned long long)(found->serial));
+  case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    return put((unsigned int)(found->kind == AllocationKind::Managed));
+  case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+    return put(onHost ? 0 : found->device);
+  case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    return put(CUdeviceptr(found->base));
+  case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    return put(size_t(found->size));
+  case CU_POINTER_ATTRIBUTE_MAPPED:
+    return put((unsigned int)(1));
+  default:
+    return driver.fail(CUDA_ERROR_NOT_SUPPORTED, "pointer attribute " + std::to_string(attribute) + " is not kept");
   }
 }
 } // namespace
 
 WEFT_DRIVER_API cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr pointer) {
-  return enterContext([&](Driver &driver, CUcontext) { return pointerAttribute(driver, data, int(attribute), pointer); });
+  return enterContext(
+      [&](Driver &driver, CUcontext) { return pointerAttribute(driver, data, int(attribute), pointer); });
 }
 
-WEFT_DRIVER_API cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **data, CUdeviceptr pointer) {
+WEFT_DRIVER_API cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **data,
+                                       CUdeviceptr pointer) {
   return enterContext([&](Driver &driver, CUcontext) -> CUresult {
     if (!attributes || !data)
       return CUDA_ERROR_INVALID_VALUE;
@@ -211,7 +229,11 @@ WEFT_DRIVER_API cuPointerGetAttributes(unsigned int count, CUpointer_attribute *
       if (pointerAttribute(driver, data[i], int(attributes[i]), pointer) == CUDA_SUCCESS || !data[i])
         continue;
       // As with CUDA: what is not known of an unregistered pointer reads as null.
-      std::memset(data[i], 0, attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE || attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL ? 4 : 4);
+      std::memset(data[i], 0,
+                  attributes[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ||
+                          attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+                      ? 4
+                      : 4);
     }
     return CUDA_SUCCESS;
   });
@@ -222,7 +244,8 @@ namespace {
 enum class End { Host, Device, Any };
 
 /// Copies between two plain ranges. `wait`: the call returns when it is done.
-CUresult copy(Driver &driver, CUcontext context, CUstream stream, uint64_t to, End toEnd, uint64_t from, End fromEnd, size_t bytes, bool wait, const char *label) {
+CUresult copy(Driver &driver, CUcontext context, CUstream stream, uint64_t to, End toEnd, uint64_t from, End fromEnd,
+              size_t bytes, bool wait, const char *label) {
   std::string reason;
   if (!bytes)
     return CUDA_SUCCESS;
@@ -232,7 +255,8 @@ CUresult copy(Driver &driver, CUcontext context, CUstream stream, uint64_t to, E
     return device ? driver.findMemory(address, bytes, reason) != nullptr : address != 0;
   };
   if (!known(to, toEnd) || !known(from, fromEnd))
-    return driver.fail(CUDA_ERROR_INVALID_VALUE, std::string(label) + ": " + (reason.empty() ? "a null pointer" : reason));
+    return driver.fail(CUDA_ERROR_INVALID_VALUE,
+                       std::string(label) + ": " + (reason.empty() ? "a null pointer" : reason));
   CUstream resolved = driver.resolve(stream, context);
   if (!resolved)
     return CUDA_ERROR_INVALID_HANDLE;
@@ -241,7 +265,8 @@ CUresult copy(Driver &driver, CUcontext context, CUstream stream, uint64_t to, E
   work.copy = {to, from, bytes, 1, 0, 0};
   work.label = label;
   if (wait && resolved->capture)
-    return driver.fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, std::string(label) + " waits, which a captured stream cannot");
+    return driver.fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                       std::string(label) + " waits, which a captured stream cannot");
   CUresult result = driver.enqueue(resolved, std::move(work));
   if (result != CUDA_SUCCESS || !wait)
     return result;
@@ -249,10 +274,14 @@ CUresult copy(Driver &driver, CUcontext context, CUstream stream, uint64_t to, E
 }
 uint64_t address(const void *pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
-template <class... Arguments> CUresult copyNow(uint64_t to, End toEnd, uint64_t from, End fromEnd, size_t bytes, const char *label) {
-  return enterContext([&](Driver &driver, CUcontext context) { return copy(driver, context, nullptr, to, toEnd, from, fromEnd, bytes, true, label); });
+template <class... Arguments>
+CUresult copyNow(uint64_t to, End toEnd, uint64_t from, End fromEnd, size_t bytes, const char *label) {
+  return enterContext([&](Driver &driver, CUcontext context) {
+    return copy(driver, context, nullptr, to, toEnd, from, fromEnd, bytes, true, label);
+  });
 }
-CUresult copyLater(uint64_t to, End toEnd, uint64_t from, End fromEnd, size_t bytes, CUstream stream, const char *label) {
+CUresult copyLater(uint64_t to, End toEnd, uint64_t from, End fromEnd, size_t bytes, CUstream stream,
+                   const char *label) {
   return enterContext([&](Driver &driver, CUcontext context) -> CUresult {
     CUresult result = copy(driver, context, stream, to, toEnd, from, fromEnd, bytes, false, label);
     if (result != CUDA_SUCCESS || fromEnd != End::Host)
@@ -266,12 +295,24 @@ CUresult copyLater(uint64_t to, End toEnd, uint64_t from, End fromEnd, size_t by
 }
 } // namespace
 
-WEFT_DRIVER_API cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) { return copyNow(to, End::Any, from, End::Any, bytes, "cuMemcpy"); }
-WEFT_DRIVER_API cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) { return copyNow(to, End::Device, address(from), End::Host, bytes, "cuMemcpyHtoD"); }
-WEFT_DRIVER_API cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes) { return copyNow(address(to), End::Host, from, End::Device, bytes, "cuMemcpyDtoH"); }
-WEFT_DRIVER_API cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) { return copyNow(to, End::Device, from, End::Device, bytes, "cuMemcpyDtoD"); }
-WEFT_DRIVER_API cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes) { return copyNow(to, End::Device, from, End::Device, bytes, "cuMemcpyPeer"); }
-WEFT_DRIVER_API cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) { return copyLater(to, End::Any, from, End::Any, bytes, stream, "cuMemcpyAsync"); }
+WEFT_DRIVER_API cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+  return copyNow(to, End::Any, from, End::Any, bytes, "cuMemcpy");
+}
+WEFT_DRIVER_API cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) {
+  return copyNow(to, End::Device, address(from), End::Host, bytes, "cuMemcpyHtoD");
+}
+WEFT_DRIVER_API cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes) {
+  return copyNow(address(to), End::Host, from, End::Device, bytes, "cuMemcpyDtoH");
+}
+WEFT_DRIVER_API cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+  return copyNow(to, End::Device, from, End::Device, bytes, "cuMemcpyDtoD");
+}
+WEFT_DRIVER_API cuMemcpyPeer(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes) {
+  return copyNow(to, End::Device, from, End::Device, bytes, "cuMemcpyPeer");
+}
+WEFT_DRIVER_API cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+  return copyLater(to, End::Any, from, End::Any, bytes, stream, "cuMemcpyAsync");
+}
 WEFT_DRIVER_API cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
   return copyLater(to, End::Device, address(from), End::Host, bytes, stream, "cuMemcpyHtoDAsync");
 }
@@ -281,7 +322,8 @@ WEFT_DRIVER_API cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, C
 WEFT_DRIVER_API cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
   return copyLater(to, End::Device, from, End::Device, bytes, stream, "cuMemcpyDtoDAsync");
 }
-WEFT_DRIVER_API cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes, CUstream stream) {
+WEFT_DRIVER_API cuMemcpyPeerAsync(CUdeviceptr to, CUcontext, CUdeviceptr from, CUcontext, size_t bytes,
+                                  CUstream stream) {
   return copyLater(to, End::Device, from, End::Device, bytes, stream, "cuMemcpyPeerAsync");
 }
 
@@ -295,11 +337,14 @@ CUresult copy2D(const CUDA_MEMCPY2D *request, CUstream stream, bool wait, const 
       return driver.fail(CUDA_ERROR_NOT_SUPPORTED, "CUDA arrays are not simulated");
     if (!r.WidthInBytes || !r.Height)
       return CUDA_SUCCESS;
-    size_t toPitch = r.dstPitch ? r.dstPitch : r.WidthInBytes + r.dstXInBytes, fromPitch = r.srcPitch ? r.srcPitch : r.WidthInBytes + r.srcXInBytes;
+    size_t toPitch = r.dstPitch ? r.dstPitch : r.WidthInBytes + r.dstXInBytes,
+           fromPitch = r.srcPitch ? r.srcPitch : r.WidthInBytes + r.srcXInBytes;
     if (toPitch < r.WidthInBytes + r.dstXInBytes || fromPitch < r.WidthInBytes + r.srcXInBytes)
       return driver.fail(CUDA_ERROR_INVALID_VALUE, std::string(label) + ": a pitch is smaller than the row");
-    uint64_t to = (r.dstMemoryType == CU_MEMORYTYPE_HOST ? address(r.dstHost) : r.dstDevice) + r.dstY * toPitch + r.dstXInBytes;
-    uint64_t from = (r.srcMemoryType == CU_MEMORYTYPE_HOST ? address(r.srcHost) : r.srcDevice) + r.srcY * fromPitch + r.srcXInBytes;
+    uint64_t to =
+        (r.dstMemoryType == CU_MEMORYTYPE_HOST ? address(r.dstHost) : r.dstDevice) + r.dstY * toPitch + r.dstXInBytes;
+    uint64_t from =
+        (r.srcMemoryType == CU_MEMORYTYPE_HOST ? address(r.srcHost) : r.srcDevice) + r.srcY * fromPitch + r.srcXInBytes;
     std::string reason;
     auto known = [&](CUmemorytype type, uint64_t start, size_t pitch) {
       if (type == CU_MEMORYTYPE_HOST || (type == CU_MEMORYTYPE_UNIFIED && !driver.memory->find(start)))
@@ -307,7 +352,8 @@ CUresult copy2D(const CUDA_MEMCPY2D *request, CUstream stream, bool wait, const 
       return driver.findMemory(start, (r.Height - 1) * pitch + r.WidthInBytes, reason) != nullptr;
     };
     if (!known(r.dstMemoryType, to, toPitch) || !known(r.srcMemoryType, from, fromPitch))
-      return driver.fail(CUDA_ERROR_INVALID_VALUE, std::string(label) + ": " + (reason.empty() ? "a null pointer" : reason));
+      return driver.fail(CUDA_ERROR_INVALID_VALUE,
+                         std::string(label) + ": " + (reason.empty() ? "a null pointer" : reason));
     CUstream resolved = driver.resolve(stream, context);
     if (!resolved)
       return CUDA_ERROR_INVALID_HANDLE;
@@ -320,14 +366,18 @@ CUresult copy2D(const CUDA_MEMCPY2D *request, CUstream stream, bool wait, const 
   });
 }
 
-CUresult set(CUdeviceptr to, size_t pitch, unsigned value, unsigned elementBytes, size_t width, size_t height, CUstream stream, bool wait, const char *label) {
+CUresult set(CUdeviceptr to, size_t pitch, unsigned value, unsigned elementBytes, size_t width, size_t height,
+             CUstream stream, bool wait, const char *label) {
   return enterContext([&](Driver &driver, CUcontext context) -> CUresult {
     if (!width || !height)
       return CUDA_SUCCESS;
     std::string reason;
     size_t row = width * elementBytes;
-    if (to % elementBytes || (height > 1 && pitch < row) || width > SIZE_MAX / elementBytes || !driver.findMemory(to, (height - 1) * pitch + row, reason))
-      return driver.fail(CUDA_ERROR_INVALID_VALUE, std::string(label) + ": " + (reason.empty() ? "address, pitch or width do not fit the elements" : reason));
+    if (to % elementBytes || (height > 1 && pitch < row) || width > SIZE_MAX / elementBytes ||
+        !driver.findMemory(to, (height - 1) * pitch + row, reason))
+      return driver.fail(CUDA_ERROR_INVALID_VALUE,
+                         std::string(label) + ": " +
+                             (reason.empty() ? "address, pitch or width do not fit the elements" : reason));
     CUstream resolved = driver.resolve(stream, context);
     if (!resolved)
       return CUDA_ERROR_INVALID_HANDLE;
@@ -342,22 +392,44 @@ CUresult set(CUdeviceptr to, size_t pitch, unsigned value, unsigned elementBytes
 } // namespace
 
 WEFT_DRIVER_API cuMemcpy2D_v2(const CUDA_MEMCPY2D *request) { return copy2D(request, nullptr, true, "cuMemcpy2D"); }
-WEFT_DRIVER_API cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *request) { return copy2D(request, nullptr, true, "cuMemcpy2DUnaligned"); }
-WEFT_DRIVER_API cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *request, CUstream stream) { return copy2D(request, stream, false, "cuMemcpy2DAsync"); }
-WEFT_DRIVER_API cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) { return set(to, 0, value, 1, count, 1, nullptr, true, "cuMemsetD8"); }
-WEFT_DRIVER_API cuMemsetD16_v2(CUdeviceptr to, unsigned short value, size_t count) { return set(to, 0, value, 2, count, 1, nullptr, true, "cuMemsetD16"); }
-WEFT_DRIVER_API cuMemsetD32_v2(CUdeviceptr to, unsigned int value, size_t count) { return set(to, 0, value, 4, count, 1, nullptr, true, "cuMemsetD32"); }
-WEFT_DRIVER_API cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) { return set(to, 0, value, 1, count, 1, stream, false, "cuMemsetD8Async"); }
-WEFT_DRIVER_API cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) { return set(to, 0, value, 2, count, 1, stream, false, "cuMemsetD16Async"); }
-WEFT_DRIVER_API cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream stream) { return set(to, 0, value, 4, count, 1, stream, false, "cuMemsetD32Async"); }
-WEFT_DRIVER_API cuMemsetD2D8_v2(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height) { return set(to, pitch, value, 1, width, height, nullptr, true, "cuMemsetD2D8"); }
-WEFT_DRIVER_API cuMemsetD2D32_v2(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height) { return set(to, pitch, value, 4, width, height, nullptr, true, "cuMemsetD2D32"); }
-WEFT_DRIVER_API cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height, CUstream stream) {
+WEFT_DRIVER_API cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *request) {
+  return copy2D(request, nullptr, true, "cuMemcpy2DUnaligned");
+}
+WEFT_DRIVER_API cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *request, CUstream stream) {
+  return copy2D(request, stream, false, "cuMemcpy2DAsync");
+}
+WEFT_DRIVER_API cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count) {
+  return set(to, 0, value, 1, count, 1, nullptr, true, "cuMemsetD8");
+}
+WEFT_DRIVER_API cuMemsetD16_v2(CUdeviceptr to, unsigned short value, size_t count) {
+  return set(to, 0, value, 2, count, 1, nullptr, true, "cuMemsetD16");
+}
+WEFT_DRIVER_API cuMemsetD32_v2(CUdeviceptr to, unsigned int value, size_t count) {
+  return set(to, 0, value, 4, count, 1, nullptr, true, "cuMemsetD32");
+}
+WEFT_DRIVER_API cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
+  return set(to, 0, value, 1, count, 1, stream, false, "cuMemsetD8Async");
+}
+WEFT_DRIVER_API cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) {
+  return set(to, 0, value, 2, count, 1, stream, false, "cuMemsetD16Async");
+}
+WEFT_DRIVER_API cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream stream) {
+  return set(to, 0, value, 4, count, 1, stream, false, "cuMemsetD32Async");
+}
+WEFT_DRIVER_API cuMemsetD2D8_v2(CUdeviceptr to, size_t pitch, unsigned char value, size_t width, size_t height) {
+  return set(to, pitch, value, 1, width, height, nullptr, true, "cuMemsetD2D8");
+}
+WEFT_DRIVER_API cuMemsetD2D32_v2(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height) {
+  return set(to, pitch, value, 4, width, height, nullptr, true, "cuMemsetD2D32");
+}
+WEFT_DRIVER_API cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned int value, size_t width, size_t height,
+                                   CUstream stream) {
   return set(to, pitch, value, 4, width, height, stream, false, "cuMemsetD2D32Async");
 }
 
 namespace {
-CUresult allocateFromPool(Driver &driver, CUcontext context, CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
+CUresult allocateFromPool(Driver &driver, CUcontext context, CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool,
+                          CUstream stream) {
   CUstream resolved = driver.resolve(stream, context);
   if (!resolved)
     return CUDA_ERROR_INVALID_HANDLE;
@@ -379,11 +451,14 @@ CUresult allocateFromPool(Driver &driver, CUcontext context, CUdeviceptr *pointe
 
 WEFT_DRIVER_API cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream) {
   return enterContext([&](Driver &driver, CUcontext context) {
-    return allocateFromPool(driver, context, pointer, bytes, driver.devices[size_t(context->device)].currentPool, stream);
+    return allocateFromPool(driver, context, pointer, bytes, driver.devices[size_t(context->device)].currentPool,
+                            stream);
   });
 }
 WEFT_DRIVER_API cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
-  return enterContext([&](Driver &driver, CUcontext context) { return allocateFromPool(driver, context, pointer, bytes, pool, stream); });
+  return enterContext([&](Driver &driver, CUcontext context) {
+    return allocateFromPool(driver, context, pointer, bytes, pool, stream);
+  });
 }
 
 WEFT_DRIVER_API cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
@@ -406,8 +481,8 @@ WEFT_DRIVER_API cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
 
 WEFT_DRIVER_API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties) {
   return enter([&](Driver &driver) -> CUresult {
-    if (!pool || !properties || properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE || properties->location.id < 0 ||
-        properties->location.id >= driver.options.devices)
+    if (!pool || !properties || properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+        properties->location.id < 0 || properties->location.id >= driver.options.devices)
       return driver.fail(CUDA_ERROR_INVALID_VALUE, "a pool needs the location of an existing device");
     auto *made = new CUmemPoolHandle_st;
     made->device = properties->location.id;
@@ -457,7 +532,9 @@ WEFT_DRIVER_API cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool) {
 }
 
 WEFT_DRIVER_API cuMemPoolTrimTo(CUmemoryPool pool, size_t) {
-  return enter([&](Driver &driver) -> CUresult { return driver.valid(pool) ? CUDA_SUCCESS : driver.fail(CUDA_ERROR_INVALID_VALUE, "the pool does not exist"); });
+  return enter([&](Driver &driver) -> CUresult {
+    return driver.valid(pool) ? CUDA_SUCCESS : driver.fail(CUDA_ERROR_INVALID_VALUE, "the pool does not exist");
+  });
 }
 
 namespace {
@@ -474,13 +551,18 @@ CUresult poolAttribute(Driver &driver, CUmemoryPool pool, int attribute, void *v
   switch (attribute) {
   case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
   case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
-  case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: return move(pool->reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES]);
-  case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: return move(pool->threshold);
+  case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+    return move(pool->reuse[attribute - CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES]);
+  case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+    return move(pool->threshold);
   case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
-  case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: return write ? CUDA_ERROR_INVALID_VALUE : move(pool->used);
+  case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+    return write ? CUDA_ERROR_INVALID_VALUE : move(pool->used);
   case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-  case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: return move(pool->highest);
-  default: return driver.fail(CUDA_ERROR_INVALID_VALUE, "pool attribute " + std::to_string(attribute) + " does not exist");
+  case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+    return move(pool->highest);
+  default:
+    return driver.fail(CUDA_ERROR_INVALID_VALUE, "pool attribute " + std::to_string(attribute) + " does not exist");
   }
 }
 } // namespace

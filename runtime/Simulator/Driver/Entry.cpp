@@ -6,7 +6,8 @@
 
 using namespace weft::simulator;
 
-WEFT_DRIVER_API cuGetProcAddress_v2(const char *name, void **function, int version, cuuint64_t, CUdriverProcAddressQueryResult *status) {
+WEFT_DRIVER_API cuGetProcAddress_v2(const char *name, void **function, int version, cuuint64_t,
+                                    CUdriverProcAddressQueryResult *status) {
   static const struct {
     const char *exported, *asked;
     void *address;
@@ -77,7 +78,8 @@ WEFT_SIMULATOR_API size_t weftSimulatorCounters(char *buffer, size_t bytes) {
   std::lock_guard<std::recursive_mutex> lock(driver.mutex);
   std::string text = "[";
   for (const LaunchRecord &launch : driver.launches)
-    text += std::string(text.size() > 1 ? ",\n " : "") + "{\"kernel\": " + jsonString(launch.kernel) + ", \"counters\": " + launch.counters.json() + "}";
+    text += std::string(text.size() > 1 ? ",\n " : "") + "{\"kernel\": " + jsonString(launch.kernel) +
+            ", \"counters\": " + launch.counters.json() + "}";
   return give(text + "]", buffer, bytes);
 }
 

@@ -8,7 +8,8 @@
 using namespace weft::simulator;
 
 namespace weft::simulator {
-CUresult takeParameters(Driver &driver, CUfunction function, void **parameters, void **extra, std::vector<uint8_t> &bytes);
+CUresult takeParameters(Driver &driver, CUfunction function, void **parameters, void **extra,
+                        std::vector<uint8_t> &bytes);
 }
 
 namespace {
@@ -26,13 +27,20 @@ CUgraphNode addNode(Driver &driver, CUgraph graph, Work work, std::vector<CUgrap
 
 CUgraphNodeType typeOf(const Work &work) {
   switch (work.kind) {
-  case Work::Kind::Kernel: return CU_GRAPH_NODE_TYPE_KERNEL;
-  case Work::Kind::Copy: return CU_GRAPH_NODE_TYPE_MEMCPY;
-  case Work::Kind::Set: return CU_GRAPH_NODE_TYPE_MEMSET;
-  case Work::Kind::Host: return CU_GRAPH_NODE_TYPE_HOST;
-  case Work::Kind::Allocate: return CU_GRAPH_NODE_TYPE_MEM_ALLOC;
-  case Work::Kind::Free: return CU_GRAPH_NODE_TYPE_MEM_FREE;
-  default: return CU_GRAPH_NODE_TYPE_EMPTY;
+  case Work::Kind::Kernel:
+    return CU_GRAPH_NODE_TYPE_KERNEL;
+  case Work::Kind::Copy:
+    return CU_GRAPH_NODE_TYPE_MEMCPY;
+  case Work::Kind::Set:
+    return CU_GRAPH_NODE_TYPE_MEMSET;
+  case Work::Kind::Host:
+    return CU_GRAPH_NODE_TYPE_HOST;
+  case Work::Kind::Allocate:
+    return CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+  case Work::Kind::Free:
+    return CU_GRAPH_NODE_TYPE_MEM_FREE;
+  default:
+    return CU_GRAPH_NODE_TYPE_EMPTY;
   }
 }
 
@@ -58,7 +66,9 @@ bool sorted(CUgraph graph, std::vector<CUgraphNode> &order) {
   return true;
 }
 
-CUresult badGraph(Driver &driver) { return driver.fail(CUDA_ERROR_INVALID_VALUE, "the graph does not exist, or was destroyed"); }
+CUresult badGraph(Driver &driver) {
+  return driver.fail(CUDA_ERROR_INVALID_VALUE, "the graph does not exist, or was destroyed");
+}
 CUresult badNode(Driver &driver) { return driver.fail(CUDA_ERROR_INVALID_VALUE, "the graph node does not exist"); }
 
 void endCapture(Driver &driver, CUcontext context, CUgraph graph) {
@@ -149,7 +159,8 @@ WEFT_DRIVER_API cuStreamEndCapture(CUstream stream, CUgraph *graph) {
     if (broken || unjoined) {
       destroyGraph(driver, made);
       return broken ? driver.fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "an earlier call has broken this capture")
-                    : driver.fail(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "another stream that joined the capture has work that this stream does not wait for");
+                    : driver.fail(CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+                                  "another stream that joined the capture has work that this stream does not wait for");
     }
     *graph = made;
     return CUDA_SUCCESS;
@@ -163,12 +174,15 @@ WEFT_DRIVER_API cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *stat
       return CUDA_ERROR_INVALID_HANDLE;
     if (!status)
       return CUDA_ERROR_INVALID_VALUE;
-    *status = !s->capture ? CU_STREAM_CAPTURE_STATUS_NONE : s->captureBroken ? CU_STREAM_CAPTURE_STATUS_INVALIDATED : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    *status = !s->capture        ? CU_STREAM_CAPTURE_STATUS_NONE
+              : s->captureBroken ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                 : CU_STREAM_CAPTURE_STATUS_ACTIVE;
     return CUDA_SUCCESS;
   });
 }
 
-WEFT_DRIVER_API cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **dependencies,
+WEFT_DRIVER_API cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id,
+                                          CUgraph *graph, const CUgraphNode **dependencies,
                                           const CUgraphEdgeData **edges, size_t *count) {
   CUresult result = cuStreamIsCapturing(stream, status);
   if (result != CUDA_SUCCESS)
@@ -219,7 +233,8 @@ WEFT_DRIVER_API cuGraphDestroy(CUgraph graph) {
 }
 
 namespace {
-CUresult addTo(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count, const std::function<CUresult(Driver &, Work &)> &fill) {
+CUresult addTo(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+               const std::function<CUresult(Driver &, Work &)> &fill) {
   return enterContext([&](Driver &driver, CUcontext) -> CUresult {
     if (!driver.valid(graph) || !node)
       return badGraph(driver);
@@ -247,7 +262,9 @@ CUresult fillKernel(Driver &driver, const CUDA_KERNEL_NODE_PARAMS *p, Work &work
   work.kernel.configuration.dynamicShared = p->sharedMemBytes;
   work.label = "kernel '" + p->func->kernel->name + "'";
   CUresult result = driver.checkKernel(p->func, work.kernel.configuration, false);
-  return result == CUDA_SUCCESS ? takeParameters(driver, p->func, p->kernelParams, p->extra, work.kernel.configuration.parameters) : result;
+  return result == CUDA_SUCCESS
+             ? takeParameters(driver, p->func, p->kernelParams, p->extra, work.kernel.configuration.parameters)
+             : result;
 }
 
 CUresult fillSet(Driver &driver, const CUDA_MEMSET_NODE_PARAMS *p, Work &work) {
@@ -260,15 +277,20 @@ CUresult fillSet(Driver &driver, const CUDA_MEMSET_NODE_PARAMS *p, Work &work) {
 }
 } // namespace
 
-WEFT_DRIVER_API cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count, const CUDA_KERNEL_NODE_PARAMS *parameters) {
-  return addTo(node, graph, dependencies, count, [&](Driver &driver, Work &work) { return fillKernel(driver, parameters, work); });
+WEFT_DRIVER_API cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+                                        const CUDA_KERNEL_NODE_PARAMS *parameters) {
+  return addTo(node, graph, dependencies, count,
+               [&](Driver &driver, Work &work) { return fillKernel(driver, parameters, work); });
 }
 
-WEFT_DRIVER_API cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count, const CUDA_MEMSET_NODE_PARAMS *parameters, CUcontext) {
-  return addTo(node, graph, dependencies, count, [&](Driver &driver, Work &work) { return fillSet(driver, parameters, work); });
+WEFT_DRIVER_API cuGraphAddMemsetNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+                                     const CUDA_MEMSET_NODE_PARAMS *parameters, CUcontext) {
+  return addTo(node, graph, dependencies, count,
+               [&](Driver &driver, Work &work) { return fillSet(driver, parameters, work); });
 }
 
-WEFT_DRIVER_API cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count, const CUDA_HOST_NODE_PARAMS *parameters) {
+WEFT_DRIVER_API cuGraphAddHostNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+                                   const CUDA_HOST_NODE_PARAMS *parameters) {
   return addTo(node, graph, dependencies, count, [&](Driver &, Work &work) {
     if (!parameters || !parameters->fn)
       return CUDA_ERROR_INVALID_VALUE;
@@ -324,7 +346,8 @@ WEFT_DRIVER_API cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type) {
   });
 }
 
-WEFT_DRIVER_API cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *dependencies, CUgraphEdgeData *edges, size_t *count) {
+WEFT_DRIVER_API cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *dependencies, CUgraphEdgeData *edges,
+                                              size_t *count) {
   return enter([&](Driver &driver) -> CUresult {
     if (!driver.valid(node) || !count)
       return badNode(driver);
@@ -339,12 +362,14 @@ WEFT_DRIVER_API cuGraphNodeGetDependencies_v2(CUgraphNode node, CUgraphNode *dep
   });
 }
 
-WEFT_DRIVER_API cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *, size_t count) {
+WEFT_DRIVER_API cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
+                                          const CUgraphEdgeData *, size_t count) {
   return enter([&](Driver &driver) -> CUresult {
     if (!driver.valid(graph) || (count && (!from || !to)))
       return badGraph(driver);
     for (size_t i = 0; i < count; ++i)
-      if (!driver.valid(from[i]) || !driver.valid(to[i]) || from[i]->graph != graph || to[i]->graph != graph || from[i] == to[i])
+      if (!driver.valid(from[i]) || !driver.valid(to[i]) || from[i]->graph != graph || to[i]->graph != graph ||
+          from[i] == to[i])
         return badNode(driver);
     for (size_t i = 0; i < count; ++i)
       to[i]->dependencies.push_back(from[i]);
@@ -406,7 +431,9 @@ CUresult instantiate(Driver &driver, CUgraph graph, CUgraphExec *exec) {
   *exec = driver.keep(made.release());
   return CUDA_SUCCESS;
 }
-CUresult badExec(Driver &driver) { return driver.fail(CUDA_ERROR_INVALID_VALUE, "the instance of a graph does not exist, or was destroyed"); }
+CUresult badExec(Driver &driver) {
+  return driver.fail(CUDA_ERROR_INVALID_VALUE, "the instance of a graph does not exist, or was destroyed");
+}
 } // namespace
 
 WEFT_DRIVER_API cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long) {
@@ -414,7 +441,8 @@ WEFT_DRIVER_API cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, un
 }
 
 #if defined(WEFT_SIMULATOR_HAS_CUDA_H)
-WEFT_DRIVER_API cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *parameters) {
+WEFT_DRIVER_API cuGraphInstantiateWithParams(CUgraphExec *exec, CUgraph graph,
+                                             CUDA_GRAPH_INSTANTIATE_PARAMS *parameters) {
   return enterContext([&](Driver &driver, CUcontext) -> CUresult {
     CUresult result = instantiate(driver, graph, exec);
     if (parameters) {
@@ -437,7 +465,8 @@ WEFT_DRIVER_API cuGraphExecDestroy(CUgraphExec exec) {
 }
 
 WEFT_DRIVER_API cuGraphUpload(CUgraphExec exec, CUstream) {
-  return enterContext([&](Driver &driver, CUcontext) -> CUresult { return driver.valid(exec) ? CUDA_SUCCESS : badExec(driver); });
+  return enterContext(
+      [&](Driver &driver, CUcontext) -> CUresult { return driver.valid(exec) ? CUDA_SUCCESS : badExec(driver); });
 }
 
 WEFT_DRIVER_API cuGraphLaunch(CUgraphExec exec, CUstream stream) {
@@ -503,7 +532,9 @@ WEFT_DRIVER_API cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExe
     };
     std::vector<CUgraphNode> order;
     if (!sorted(graph, order) || order.size() != exec->nodes.size())
-      return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr, "the graph has " + std::to_string(graph->nodes.size()) + " nodes, its instance " + std::to_string(exec->nodes.size()));
+      return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr,
+                    "the graph has " + std::to_string(graph->nodes.size()) + " nodes, its instance " +
+                        std::to_string(exec->nodes.size()));
     std::map<CUgraphNode, size_t> positions;
     for (size_t i = 0; i < order.size(); ++i) {
       std::vector<size_t> dependencies;
@@ -511,9 +542,11 @@ WEFT_DRIVER_API cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExe
         dependencies.push_back(positions.at(dependency));
       positions[order[i]] = i;
       if (dependencies != exec->nodes[i].dependencies)
-        return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, order[i], "a node has other dependencies than in the instance");
+        return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, order[i],
+                      "a node has other dependencies than in the instance");
       if (order[i]->work.kind != exec->nodes[i].work.kind)
-        return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, order[i], "a node is of another type than in the instance");
+        return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, order[i],
+                      "a node is of another type than in the instance");
     }
     for (size_t i = 0; i < order.size(); ++i) {
       exec->nodes[i].work = order[i]->work;
@@ -528,7 +561,8 @@ WEFT_DRIVER_API cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExe
   });
 }
 
-WEFT_DRIVER_API cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *parameters) {
+WEFT_DRIVER_API cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
+                                                  const CUDA_KERNEL_NODE_PARAMS *parameters) {
   return enterContext([&](Driver &driver, CUcontext) -> CUresult {
     if (!driver.valid(exec))
       return badExec(driver);

@@ -18,11 +18,20 @@ struct JitLogs {
   JitLogs(unsigned count, CUjit_option *options, void **values) {
     for (unsigned i = 0; options && values && i < count; ++i) {
       switch (int(options[i])) {
-      case CU_JIT_INFO_LOG_BUFFER: info = static_cast<char *>(values[i]); break;
-      case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: infoBytes = size_t(reinterpret_cast<uintptr_t>(values[i])); break;
-      case CU_JIT_ERROR_LOG_BUFFER: error = static_cast<char *>(values[i]); break;
-      case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: errorBytes = size_t(reinterpret_cast<uintptr_t>(values[i])); break;
-      default: break;
+      case CU_JIT_INFO_LOG_BUFFER:
+        info = static_cast<char *>(values[i]);
+        break;
+      case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
+        infoBytes = size_t(reinterpret_cast<uintptr_t>(values[i]));
+        break;
+      case CU_JIT_ERROR_LOG_BUFFER:
+        error = static_cast<char *>(values[i]);
+        break;
+      case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
+        errorBytes = size_t(reinterpret_cast<uintptr_t>(values[i]));
+        break;
+      default:
+        break;
       }
     }
   }
@@ -52,7 +61,8 @@ CUresult loadText(Driver &driver, CUcontext context, const std::string &text, Ji
   };
   if (module->loaded->module->architecture > driver.options.architecture) {
     discard();
-    std::string message = "the module is for " + module->loaded->module->target + ", the device is sm_" + std::to_string(driver.options.architecture);
+    std::string message = "the module is for " + module->loaded->module->target + ", the device is sm_" +
+                          std::to_string(driver.options.architecture);
     JitLogs::put(logs.error, logs.errorBytes, message);
     return driver.fail(CUDA_ERROR_NO_BINARY_FOR_GPU, message);
   }
@@ -71,13 +81,15 @@ CUresult loadText(Driver &driver, CUcontext context, const std::string &text, Ji
   return CUDA_SUCCESS;
 }
 
-CUresult loadImage(Driver &driver, CUcontext context, const void *image, unsigned count, CUjit_option *options, void **values, CUmodule *out) {
+CUresult loadImage(Driver &driver, CUcontext context, const void *image, unsigned count, CUjit_option *options,
+                   void **values, CUmodule *out) {
   if (!image || !out)
     return driver.fail(CUDA_ERROR_INVALID_VALUE, "no image, or nowhere to put the module");
   const char *text = static_cast<const char *>(image);
   static const unsigned char fatbin[] = {0x50, 0xed, 0x55, 0xba};
   if (!std::memcmp(text, "\177ELF", 4) || !std::memcmp(text, fatbin, 4))
-    return driver.fail(CUDA_ERROR_NO_BINARY_FOR_GPU, "the simulator runs PTX text; the image is a cubin or a fatbinary");
+    return driver.fail(CUDA_ERROR_NO_BINARY_FOR_GPU,
+                       "the simulator runs PTX text; the image is a cubin or a fatbinary");
   JitLogs logs(count, options, values);
   return loadText(driver, context, std::string(text), logs, out);
 }
@@ -105,20 +117,29 @@ CUresult unload(Driver &driver, CUmodule module) {
   return CUDA_SUCCESS;
 }
 
-CUresult badModule(Driver &driver) { return driver.fail(CUDA_ERROR_INVALID_HANDLE, "the module does not exist, or was unloaded"); }
+CUresult badModule(Driver &driver) {
+  return driver.fail(CUDA_ERROR_INVALID_HANDLE, "the module does not exist, or was unloaded");
+}
 
 } // namespace
 
-WEFT_DRIVER_API cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count, CUjit_option *options, void **values) {
-  return enterContext([&](Driver &driver, CUcontext context) -> CUresult { return loadImage(driver, context, image, count, options, values, module); });
+WEFT_DRIVER_API cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count, CUjit_option *options,
+                                   void **values) {
+  return enterContext([&](Driver &driver, CUcontext context) -> CUresult {
+    return loadImage(driver, context, image, count, options, values, module);
+  });
 }
 
 WEFT_DRIVER_API cuModuleLoadData(CUmodule *module, const void *image) {
-  return enterContext([&](Driver &driver, CUcontext context) -> CUresult { return loadImage(driver, context, image, 0, nullptr, nullptr, module); });
+  return enterContext([&](Driver &driver, CUcontext context) -> CUresult {
+    return loadImage(driver, context, image, 0, nullptr, nullptr, module);
+  });
 }
 
 WEFT_DRIVER_API cuModuleLoadFatBinary(CUmodule *module, const void *image) {
-  return enterContext([&](Driver &driver, CUcontext context) -> CUresult { return loadImage(driver, context, image, 0, nullptr, nullptr, module); });
+  return enterContext([&](Driver &driver, CUcontext context) -> CUresult {
+    return loadImage(driver, context, image, 0, nullptr, nullptr, module);
+  });
 }
 
 WEFT_DRIVER_API cuModuleLoad(CUmodule *module, const char *path) {
@@ -134,7 +155,9 @@ WEFT_DRIVER_API cuModuleLoad(CUmodule *module, const char *path) {
 }
 
 WEFT_DRIVER_API cuModuleUnload(CUmodule module) {
-  return enterContext([&](Driver &driver, CUcontext) -> CUresult { return driver.valid(module) ? unload(driver, module) : badModule(driver); });
+  return enterContext([&](Driver &driver, CUcontext) -> CUresult {
+    return driver.valid(module) ? unload(driver, module) : badModule(driver);
+  });
 }
 
 WEFT_DRIVER_API cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
@@ -185,7 +208,8 @@ WEFT_DRIVER_API cuLinkCreate_v2(unsigned int, CUjit_option *, void **, CUlinkSta
   });
 }
 
-WEFT_DRIVER_API cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *, unsigned int, CUjit_option *, void **) {
+WEFT_DRIVER_API cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *,
+                                 unsigned int, CUjit_option *, void **) {
   return enterContext([&](Driver &driver, CUcontext) -> CUresult {
     if (!driver.valid(state) || !data)
       return driver.fail(CUDA_ERROR_INVALID_HANDLE, "the linker does not exist, or there are no data");
@@ -197,7 +221,8 @@ WEFT_DRIVER_API cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *d
   });
 }
 
-WEFT_DRIVER_API cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int, CUjit_option *, void **) {
+WEFT_DRIVER_API cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int, CUjit_option *,
+                                 void **) {
   return enterContext([&](Driver &driver, CUcontext) -> CUresult {
     if (!driver.valid(state) || !path)
       return driver.fail(CUDA_ERROR_INVALID_HANDLE, "the linker does not exist, or there is no path");
@@ -245,9 +270,11 @@ WEFT_DRIVER_API cuLinkDestroy(CUlinkState state) {
 }
 
 #if defined(WEFT_SIMULATOR_HAS_CUDA_H)
-WEFT_DRIVER_API cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *, void **, unsigned int, CUlibraryOption *, void **, unsigned int) {
+WEFT_DRIVER_API cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *, void **, unsigned int,
+                                  CUlibraryOption *, void **, unsigned int) {
 #else
-WEFT_DRIVER_API cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *, void **, unsigned int, int *, void **, unsigned int) {
+WEFT_DRIVER_API cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *, void **, unsigned int, int *,
+                                  void **, unsigned int) {
 #endif
   return enter([&](Driver &driver) -> CUresult {
     if (!library || !code)
@@ -284,7 +311,9 @@ CUresult moduleOf(Driver &driver, CUcontext context, CUlibrary library, CUmodule
 } // namespace
 
 WEFT_DRIVER_API cuLibraryGetModule(CUmodule *module, CUlibrary library) {
-  return enterContext([&](Driver &driver, CUcontext context) -> CUresult { return module ? moduleOf(driver, context, library, module) : CUDA_ERROR_INVALID_VALUE; });
+  return enterContext([&](Driver &driver, CUcontext context) -> CUresult {
+    return module ? moduleOf(driver, context, library, module) : CUDA_ERROR_INVALID_VALUE;
+  });
 }
 
 WEFT_DRIVER_API cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
@@ -347,20 +376,33 @@ WEFT_DRIVER_API cuFuncGetAttribute(int *value, CUfunction_attribute attribute, C
     auto registers = function->module->registers.find(kernel.name);
     switch (int(attribute)) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-      *value = bounds.requiredThreads[0] ? int(bounds.requiredThreads[0] * bounds.requiredThreads[1] * bounds.requiredThreads[2])
-               : bounds.maxThreads[0]    ? int(bounds.maxThreads[0] * bounds.maxThreads[1] * bounds.maxThreads[2])
-                                         : 1024;
+      *value = bounds.requiredThreads[0]
+                   ? int(bounds.requiredThreads[0] * bounds.requiredThreads[1] * bounds.requiredThreads[2])
+               : bounds.maxThreads[0] ? int(bounds.maxThreads[0] * bounds.maxThreads[1] * bounds.maxThreads[2])
+                                      : 1024;
       break;
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = int(kernel.sharedDeclared); break;
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = int(kernel.functions[0].localBytes); break;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = registers != function->module->registers.end() ? int(registers->second) : 32; break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      *value = int(kernel.sharedDeclared);
+      break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      *value = int(kernel.functions[0].localBytes);
+      break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      *value = registers != function->module->registers.end() ? int(registers->second) : 32;
+      break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = int(driver.options.architecture); break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      *value = int(driver.options.architecture);
+      break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
       *value = function->sharedOptIn ? function->maxDynamicShared : std::max(0, 48 * 1024 - int(kernel.sharedDeclared));
       break;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = function->carveout; break;
-    default: *value = 0; break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      *value = function->carveout;
+      break;
+    default:
+      *value = 0;
+      break;
     }
     return CUDA_SUCCESS;
   });
@@ -371,15 +413,19 @@ WEFT_DRIVER_API cuFuncSetAttribute(CUfunction function, CUfunction_attribute att
     if (!driver.valid(function))
       return driver.fail(CUDA_ERROR_INVALID_HANDLE, "the function does not exist");
     if (int(attribute) == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
-      int most = int(deviceLimits(driver.options.architecture).sharedPerBlockOptIn) - int(function->kernel->sharedDeclared);
+      int most =
+          int(deviceLimits(driver.options.architecture).sharedPerBlockOptIn) - int(function->kernel->sharedDeclared);
       if (value < 0 || value > most)
-        return driver.fail(CUDA_ERROR_INVALID_VALUE, std::to_string(value) + " bytes of dynamic shared memory; at most " + std::to_string(most) + " are left");
+        return driver.fail(CUDA_ERROR_INVALID_VALUE, std::to_string(value) +
+                                                         " bytes of dynamic shared memory; at most " +
+                                                         std::to_string(most) + " are left");
       function->maxDynamicShared = value;
       function->sharedOptIn = true;
     } else if (int(attribute) == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) {
       function->carveout = value;
     } else {
-      return driver.fail(CUDA_ERROR_INVALID_VALUE, "function attribute " + std::to_string(int(attribute)) + " cannot be set");
+      return driver.fail(CUDA_ERROR_INVALID_VALUE,
+                         "function attribute " + std::to_string(int(attribute)) + " cannot be set");
     }
     return CUDA_SUCCESS;
   });
@@ -408,7 +454,8 @@ WEFT_DRIVER_API cuFuncGetParamInfo(CUfunction function, size_t index, size_t *of
     if (!driver.valid(function))
       return driver.fail(CUDA_ERROR_INVALID_HANDLE, "the function does not exist");
     if (index >= function->kernel->parameterLayout.size())
-      return driver.fail(CUDA_ERROR_INVALID_VALUE, "the kernel has " + std::to_string(function->kernel->parameterLayout.size()) + " parameters");
+      return driver.fail(CUDA_ERROR_INVALID_VALUE,
+                         "the kernel has " + std::to_string(function->kernel->parameterLayout.size()) + " parameters");
     if (offset)
       *offset = function->kernel->parameterLayout[index].first;
     if (size)

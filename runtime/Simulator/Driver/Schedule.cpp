@@ -30,7 +30,8 @@ void Driver::mergeClock(Clock &into, uint64_t operation) const {
 
 void Driver::learnHost(uint64_t operation) { mergeClock(hostClock, operation); }
 
-std::shared_ptr<Operation> Driver::makeOperation(CUcontext context, Work work, std::vector<uint64_t> waits, uint32_t timeline, uint64_t index, Clock clock) {
+std::shared_ptr<Operation> Driver::makeOperation(CUcontext context, Work work, std::vector<uint64_t> waits,
+                                                 uint32_t timeline, uint64_t index, Clock clock) {
   auto made = std::make_shared<Operation>();
   made->id = ++operationIds;
   made->context = context;
@@ -58,7 +59,8 @@ CUresult Driver::enqueue(CUstream stream, Work work, std::vector<uint64_t> waits
     for (CUstream other : context->streams) {
       if (other->capture && !(other->flags & CU_STREAM_NON_BLOCKING)) {
         other->captureBroken = true;
-        return fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "the legacy default stream would wait for a stream that is being captured");
+        return fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+                    "the legacy default stream would wait for a stream that is being captured");
       }
     }
   }
@@ -78,7 +80,8 @@ CUresult Driver::enqueue(CUstream stream, Work work, std::vector<uint64_t> waits
   }
   work.label += legacy ? " in the default stream" : " in stream " + std::to_string(stream->number);
   CUevent event = work.kind == Work::Kind::Record ? work.event : nullptr;
-  auto made = makeOperation(context, std::move(work), std::move(waits), stream->timeline, ++stream->operations, hostClock);
+  auto made =
+      makeOperation(context, std::move(work), std::move(waits), stream->timeline, ++stream->operations, hostClock);
   stream->lastOperation = made->id;
   if (event) {
     event->operation = made->id;

@@ -9,12 +9,14 @@ namespace weft::simulator {
 
 namespace {
 /// A whole decimal number in [low, high]; else the problem is noted.
-bool readNumber(const char *name, const std::string &text, uint64_t low, uint64_t high, uint64_t &value, std::string &problem) {
+bool readNumber(const char *name, const std::string &text, uint64_t low, uint64_t high, uint64_t &value,
+                std::string &problem) {
   char *end = nullptr;
   errno = 0;
   unsigned long long parsed = std::strtoull(text.c_str(), &end, 10);
   if (text.empty() || *end || errno || text[0] == '-' || parsed < low || parsed > high) {
-    problem = std::string(name) + "='" + text + "': expected a number from " + std::to_string(low) + " to " + std::to_string(high);
+    problem = std::string(name) + "='" + text + "': expected a number from " + std::to_string(low) + " to " +
+              std::to_string(high);
     return false;
   }
   value = parsed;
@@ -45,19 +47,26 @@ DriverOptions optionsFromEnvironment() {
   };
   std::string text;
   uint64_t number;
-  if (variable("WEFT_SIMULATOR_DEVICES", text) && readNumber("WEFT_SIMULATOR_DEVICES", text, 0, 64, number, options.problem))
+  if (variable("WEFT_SIMULATOR_DEVICES", text) &&
+      readNumber("WEFT_SIMULATOR_DEVICES", text, 0, 64, number, options.problem))
     options.devices = int(number);
-  if (variable("WEFT_SIMULATOR_ARCHITECTURE", text) && readNumber("WEFT_SIMULATOR_ARCHITECTURE", text, 50, 130, number, options.problem))
+  if (variable("WEFT_SIMULATOR_ARCHITECTURE", text) &&
+      readNumber("WEFT_SIMULATOR_ARCHITECTURE", text, 50, 130, number, options.problem))
     options.architecture = unsigned(number);
-  if (variable("WEFT_SIMULATOR_MEMORY_MB", text) && readNumber("WEFT_SIMULATOR_MEMORY_MB", text, 1, 1 << 20, number, options.problem))
+  if (variable("WEFT_SIMULATOR_MEMORY_MB", text) &&
+      readNumber("WEFT_SIMULATOR_MEMORY_MB", text, 1, 1 << 20, number, options.problem))
     options.bytesPerDevice = number << 20;
-  if (variable("WEFT_SIMULATOR_SEED", text) && readNumber("WEFT_SIMULATOR_SEED", text, 0, UINT64_MAX, number, options.problem))
+  if (variable("WEFT_SIMULATOR_SEED", text) &&
+      readNumber("WEFT_SIMULATOR_SEED", text, 0, UINT64_MAX, number, options.problem))
     options.launch.seed = number;
-  if (variable("WEFT_SIMULATOR_THREADS", text) && readNumber("WEFT_SIMULATOR_THREADS", text, 0, 1024, number, options.problem))
+  if (variable("WEFT_SIMULATOR_THREADS", text) &&
+      readNumber("WEFT_SIMULATOR_THREADS", text, 0, 1024, number, options.problem))
     options.launch.threads = unsigned(number);
-  if (variable("WEFT_SIMULATOR_STEP_LIMIT", text) && readNumber("WEFT_SIMULATOR_STEP_LIMIT", text, 1, UINT64_MAX, number, options.problem))
+  if (variable("WEFT_SIMULATOR_STEP_LIMIT", text) &&
+      readNumber("WEFT_SIMULATOR_STEP_LIMIT", text, 1, UINT64_MAX, number, options.problem))
     options.launch.stepLimit = number;
-  if (variable("WEFT_SIMULATOR_ASSEMBLER", text) && readNumber("WEFT_SIMULATOR_ASSEMBLER", text, 0, 1, number, options.problem))
+  if (variable("WEFT_SIMULATOR_ASSEMBLER", text) &&
+      readNumber("WEFT_SIMULATOR_ASSEMBLER", text, 0, 1, number, options.problem))
     options.useAssembler = number != 0;
   if (variable("WEFT_SIMULATOR_FAIL", text) && readNumber("WEFT_SIMULATOR_FAIL", text, 0, 1, number, options.problem))
     options.failAtExit = number != 0;
@@ -80,18 +89,23 @@ DriverOptions optionsFromEnvironment() {
       std::vector<std::string> parts = split(entry, ':');
       const char *name = "WEFT_SIMULATOR_INJECT";
       Injection &injection = options.injection;
-      if (parts.size() == 2 && parts[0] == "out-of-memory" && readNumber(name, parts[1], 1, UINT64_MAX, number, options.problem))
+      if (parts.size() == 2 && parts[0] == "out-of-memory" &&
+          readNumber(name, parts[1], 1, UINT64_MAX, number, options.problem))
         injection.failAllocation = number;
-      else if (parts.size() == 2 && parts[0] == "launch-failure" && readNumber(name, parts[1], 1, UINT64_MAX, number, options.problem))
+      else if (parts.size() == 2 && parts[0] == "launch-failure" &&
+               readNumber(name, parts[1], 1, UINT64_MAX, number, options.problem))
         injection.failLaunch = number;
-      else if (parts.size() == 2 && parts[0] == "dead-device" && readNumber(name, parts[1], 0, 63, number, options.problem))
+      else if (parts.size() == 2 && parts[0] == "dead-device" &&
+               readNumber(name, parts[1], 0, 63, number, options.problem))
         injection.deadDevice = int(number);
-      else if (parts.size() == 3 && parts[0] == "slow-device" && readNumber(name, parts[1], 0, 63, number, options.problem)) {
+      else if (parts.size() == 3 && parts[0] == "slow-device" &&
+               readNumber(name, parts[1], 0, 63, number, options.problem)) {
         injection.slowDevice = int(number);
         if (readNumber(name, parts[2], 0, 60000, number, options.problem))
           injection.slowMilliseconds = unsigned(number);
       } else if (options.problem.empty()) {
-        options.problem = "WEFT_SIMULATOR_INJECT: '" + entry + "' is none of out-of-memory:N, launch-failure:N, dead-device:D, slow-device:D:MILLISECONDS";
+        options.problem = "WEFT_SIMULATOR_INJECT: '" + entry +
+                          "' is none of out-of-memory:N, launch-failure:N, dead-device:D, slow-device:D:MILLISECONDS";
       }
     }
   }
@@ -173,14 +187,17 @@ CUresult Driver::fail(CUresult code, const std::string &reason) {
   return code;
 }
 
-double Driver::now() const { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count(); }
+double Driver::now() const {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
 
 CUcontext Driver::makeContext(int device, unsigned flags, bool primary) {
   auto made = std::make_unique<CUctx_st>();
   made->device = device;
   made->flags = flags;
   made->primary = primary;
-  made->limits = {{CU_LIMIT_STACK_SIZE, 1024}, {CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20}, {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20}};
+  made->limits = {
+      {CU_LIMIT_STACK_SIZE, 1024}, {CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20}, {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20}};
   CUcontext context = keep(made.get());
   contexts.push_back(std::move(made));
   context->legacy = std::make_unique<CUstream_st>();

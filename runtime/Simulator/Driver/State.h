@@ -63,10 +63,10 @@ struct CUstream_st {
   int priority = 0;
   uint32_t number = 0;
   uint32_t timeline = 0;
-  uint64_t lastOperation = 0;    ///< 0: none yet.
+  uint64_t lastOperation = 0; ///< 0: none yet.
   uint64_t operations = 0;
   // Capture.
-  CUgraph capture = nullptr;     ///< Not null while capturing.
+  CUgraph capture = nullptr; ///< Not null while capturing.
   bool captureOrigin = false;
   bool captureBroken = false;
   CUstreamCaptureMode captureMode = CU_STREAM_CAPTURE_MODE_GLOBAL;
@@ -237,7 +237,8 @@ public:
   // Operations (Schedule.cpp).
   /// Adds work to a stream, or to the graph that the stream records. `waits` are further operations to wait for.
   CUresult enqueue(CUstream stream, Work work, std::vector<uint64_t> waits = {});
-  std::shared_ptr<Operation> makeOperation(CUcontext context, Work work, std::vector<uint64_t> waits, uint32_t timeline, uint64_t index, Clock clock);
+  std::shared_ptr<Operation> makeOperation(CUcontext context, Work work, std::vector<uint64_t> waits, uint32_t timeline,
+                                           uint64_t index, Clock clock);
   bool isDone(uint64_t operation) const { return pendingIds.count(operation) == 0; }
   /// Runs one operation that may run; false where there is none.
   bool step();
@@ -318,7 +319,8 @@ template <class Body> CUresult enterContext(Body body) {
 
 /// nvJitLink, where it is: the assembler's verdict on PTX. False with the log where it refuses; true with an empty
 /// `log` where it is not there. `registers` by kernel.
-bool assemblePtx(const std::string &text, unsigned architecture, std::string &log, std::map<std::string, unsigned> &registers);
+bool assemblePtx(const std::string &text, unsigned architecture, std::string &log,
+                 std::map<std::string, unsigned> &registers);
 
 } // namespace weft::simulator
 

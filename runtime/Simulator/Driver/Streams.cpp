@@ -15,7 +15,8 @@ template <class Body> CUresult withStream(CUstream stream, Body body) {
   });
 }
 CUresult capturing(Driver &driver, const char *what) {
-  return driver.fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, std::string(what) + " is not possible while the stream is captured");
+  return driver.fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                     std::string(what) + " is not possible while the stream is captured");
 }
 } // namespace
 
@@ -28,7 +29,9 @@ WEFT_DRIVER_API cuStreamCreateWithPriority(CUstream *stream, unsigned int flags,
   });
 }
 
-WEFT_DRIVER_API cuStreamCreate(CUstream *stream, unsigned int flags) { return cuStreamCreateWithPriority(stream, flags, 0); }
+WEFT_DRIVER_API cuStreamCreate(CUstream *stream, unsigned int flags) {
+  return cuStreamCreateWithPriority(stream, flags, 0);
+}
 
 WEFT_DRIVER_API cuStreamDestroy_v2(CUstream stream) {
   return enterContext([&](Driver &driver, CUcontext) -> CUresult {
@@ -145,7 +148,9 @@ WEFT_DRIVER_API cuEventCreate(CUevent *event, unsigned int flags) {
 }
 
 namespace {
-CUresult badEvent(Driver &driver) { return driver.fail(CUDA_ERROR_INVALID_HANDLE, "the event does not exist, or was destroyed"); }
+CUresult badEvent(Driver &driver) {
+  return driver.fail(CUDA_ERROR_INVALID_HANDLE, "the event does not exist, or was destroyed");
+}
 } // namespace
 
 WEFT_DRIVER_API cuEventDestroy_v2(CUevent event) {
@@ -178,7 +183,9 @@ WEFT_DRIVER_API cuEventRecord(CUevent event, CUstream stream) {
   });
 }
 
-WEFT_DRIVER_API cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int) { return cuEventRecord(event, stream); }
+WEFT_DRIVER_API cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int) {
+  return cuEventRecord(event, stream);
+}
 
 WEFT_DRIVER_API cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int) {
   return withStream(stream, [&](Driver &driver, CUcontext, CUstream s) -> CUresult {
@@ -202,7 +209,8 @@ WEFT_DRIVER_API cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int) 
     }
     if (s->capture) {
       s->captureBroken = true;
-      return driver.fail(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, "a captured stream cannot wait for an event that was recorded outside the capture");
+      return driver.fail(CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+                         "a captured stream cannot wait for an event that was recorded outside the capture");
     }
     if (!event->operation)
       return CUDA_SUCCESS;
@@ -256,20 +264,25 @@ namespace weft::simulator {
 CUresult Driver::checkKernel(CUfunction function, const LaunchConfiguration &configuration, bool cooperative) {
   const CompiledKernel &kernel = *function->kernel;
   DeviceLimits limits = deviceLimits(options.architecture);
-  uint32_t allowed = function->sharedOptIn ? uint32_t(function->maxDynamicShared) + kernel.sharedDeclared : limits.sharedPerBlock;
+  uint32_t allowed =
+      function->sharedOptIn ? uint32_t(function->maxDynamicShared) + kernel.sharedDeclared : limits.sharedPerBlock;
   std::string reason = checkConfiguration(kernel, configuration, std::max(allowed, limits.sharedPerBlock));
   if (!reason.empty())
     return fail(CUDA_ERROR_INVALID_VALUE, reason);
   uint32_t threads = configuration.block.x * configuration.block.y * configuration.block.z;
   auto registers = function->module->registers.find(kernel.name);
-  if (registers != function->module->registers.end() && uint64_t(registers->second) * ((threads + 31) / 32 * 32) > limits.registersPerMultiprocessor)
-    return fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "kernel '" + kernel.name + "' needs " + std::to_string(registers->second) + " registers a thread; " +
-                                                        std::to_string(threads) + " threads do not fit " + std::to_string(limits.registersPerMultiprocessor));
+  if (registers != function->module->registers.end() &&
+      uint64_t(registers->second) * ((threads + 31) / 32 * 32) > limits.registersPerMultiprocessor)
+    return fail(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "kernel '" + kernel.name + "' needs " +
+                                                        std::to_string(registers->second) + " registers a thread; " +
+                                                        std::to_string(threads) + " threads do not fit " +
+                                                        std::to_string(limits.registersPerMultiprocessor));
   if (cooperative) {
     uint64_t blocks = uint64_t(configuration.grid.x) * configuration.grid.y * configuration.grid.z;
     uint64_t most = uint64_t(occupancy(function, int(threads), configuration.dynamicShared)) * limits.multiprocessors;
     if (blocks > most)
-      return fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, std::to_string(blocks) + " blocks; at most " + std::to_string(most) + " run at once");
+      return fail(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+                  std::to_string(blocks) + " blocks; at most " + std::to_string(most) + " run at once");
   }
   return CUDA_SUCCESS;
 }
@@ -295,13 +308,15 @@ int Driver::occupancy(CUfunction function, int blockSize, size_t dynamicShared) 
 
 namespace weft::simulator {
 /// The parameters of a launch, taken over from the caller's array or buffer.
-CUresult takeParameters(Driver &driver, CUfunction function, void **parameters, void **extra, std::vector<uint8_t> &bytes) {
+CUresult takeParameters(Driver &driver, CUfunction function, void **parameters, void **extra,
+                        std::vector<uint8_t> &bytes) {
   const CompiledKernel &kernel = *function->kernel;
   bytes.assign(kernel.parameterBytes, 0);
   if (parameters) {
     for (size_t i = 0; i < kernel.parameterLayout.size(); ++i) {
       if (!parameters[i])
-        return driver.fail(CUDA_ERROR_INVALID_VALUE, "parameter " + std::to_string(i) + " of kernel '" + kernel.name + "' is a null pointer");
+        return driver.fail(CUDA_ERROR_INVALID_VALUE,
+                           "parameter " + std::to_string(i) + " of kernel '" + kernel.name + "' is a null pointer");
       std::memcpy(bytes.data() + kernel.parameterLayout[i].first, parameters[i], kernel.parameterLayout[i].second);
     }
     return CUDA_SUCCESS;
@@ -317,7 +332,9 @@ CUresult takeParameters(Driver &driver, CUfunction function, void **parameters, 
       return driver.fail(CUDA_ERROR_INVALID_VALUE, "unknown entry in the launch's extra options");
   }
   if (kernel.parameterBytes && (!buffer || size < kernel.parameterBytes))
-    return driver.fail(CUDA_ERROR_INVALID_VALUE, "kernel '" + kernel.name + "' takes " + std::to_string(kernel.parameterBytes) + " bytes of parameters, got " + std::to_string(size));
+    return driver.fail(CUDA_ERROR_INVALID_VALUE, "kernel '" + kernel.name + "' takes " +
+                                                     std::to_string(kernel.parameterBytes) +
+                                                     " bytes of parameters, got " + std::to_string(size));
   if (buffer)
     std::memcpy(bytes.data(), buffer, kernel.parameterBytes);
   return CUDA_SUCCESS;
@@ -325,7 +342,8 @@ CUresult takeParameters(Driver &driver, CUfunction function, void **parameters, 
 } // namespace weft::simulator
 
 namespace {
-CUresult launchKernel(CUfunction function, const Coordinates &grid, const Coordinates &block, unsigned shared, CUstream stream, void **parameters, void **extra, bool cooperative) {
+CUresult launchKernel(CUfunction function, const Coordinates &grid, const Coordinates &block, unsigned shared,
+                      CUstream stream, void **parameters, void **extra, bool cooperative) {
   return withStream(stream, [&](Driver &driver, CUcontext context, CUstream s) -> CUresult {
     // A CUkernel may stand where a CUfunction is wanted.
     auto *kernel = reinterpret_cast<CUkernel>(function);
@@ -335,11 +353,13 @@ CUresult launchKernel(CUfunction function, const Coordinates &grid, const Coordi
         return driver.fail(CUDA_ERROR_INVALID_HANDLE, "the kernel's library is not loaded in this context");
       auto found = module->second->functions.find(kernel->name);
       if (found == module->second->functions.end())
-        return driver.fail(CUDA_ERROR_INVALID_HANDLE, "cuKernelGetFunction was not called for the kernel in this context");
+        return driver.fail(CUDA_ERROR_INVALID_HANDLE,
+                           "cuKernelGetFunction was not called for the kernel in this context");
       function = found->second.get();
     }
     if (!driver.valid(function) || function->module->context != s->context)
-      return driver.fail(CUDA_ERROR_INVALID_HANDLE, "the function does not exist, or belongs to another context than the stream");
+      return driver.fail(CUDA_ERROR_INVALID_HANDLE,
+                         "the function does not exist, or belongs to another context than the stream");
     Work work;
     work.kind = Work::Kind::Kernel;
     work.kernel.function = function;
@@ -356,14 +376,19 @@ CUresult launchKernel(CUfunction function, const Coordinates &grid, const Coordi
 }
 } // namespace
 
-WEFT_DRIVER_API cuLaunchKernel(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX, unsigned int blockY,
-                               unsigned int blockZ, unsigned int shared, CUstream stream, void **parameters, void **extra) {
-  return launchKernel(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, stream, parameters, extra, false);
+WEFT_DRIVER_API cuLaunchKernel(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
+                               unsigned int blockX, unsigned int blockY, unsigned int blockZ, unsigned int shared,
+                               CUstream stream, void **parameters, void **extra) {
+  return launchKernel(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, stream, parameters, extra,
+                      false);
 }
 
-WEFT_DRIVER_API cuLaunchCooperativeKernel(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ, unsigned int blockX,
-                                          unsigned int blockY, unsigned int blockZ, unsigned int shared, CUstream stream, void **parameters) {
-  return launchKernel(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, stream, parameters, nullptr, true);
+WEFT_DRIVER_API cuLaunchCooperativeKernel(CUfunction function, unsigned int gridX, unsigned int gridY,
+                                          unsigned int gridZ, unsigned int blockX, unsigned int blockY,
+                                          unsigned int blockZ, unsigned int shared, CUstream stream,
+                                          void **parameters) {
+  return launchKernel(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ}, shared, stream, parameters, nullptr,
+                      true);
 }
 
 WEFT_DRIVER_API cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
@@ -374,14 +399,19 @@ WEFT_DRIVER_API cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction functi
     if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
       cooperative = config->attrs[i].value.cooperative != 0;
     if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
-        (config->attrs[i].value.clusterDim.x > 1 || config->attrs[i].value.clusterDim.y > 1 || config->attrs[i].value.clusterDim.z > 1))
-      return enter([&](Driver &driver) { return driver.fail(CUDA_ERROR_NOT_SUPPORTED, "thread block clusters are not simulated"); });
+        (config->attrs[i].value.clusterDim.x > 1 || config->attrs[i].value.clusterDim.y > 1 ||
+         config->attrs[i].value.clusterDim.z > 1))
+      return enter([&](Driver &driver) {
+        return driver.fail(CUDA_ERROR_NOT_SUPPORTED, "thread block clusters are not simulated");
+      });
   }
-  return launchKernel(function, {config->gridDimX, config->gridDimY, config->gridDimZ}, {config->blockDimX, config->blockDimY, config->blockDimZ}, config->sharedMemBytes,
+  return launchKernel(function, {config->gridDimX, config->gridDimY, config->gridDimZ},
+                      {config->blockDimX, config->blockDimY, config->blockDimZ}, config->sharedMemBytes,
                       config->hStream, parameters, extra, cooperative);
 }
 
-WEFT_DRIVER_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int blockSize, size_t dynamicShared) {
+WEFT_DRIVER_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int blockSize,
+                                                            size_t dynamicShared) {
   return enterContext([&](Driver &driver, CUcontext) -> CUresult {
     if (!blocks || !driver.valid(function) || blockSize <= 0)
       return driver.fail(CUDA_ERROR_INVALID_VALUE, "the function does not exist, or the block has no threads");
@@ -390,11 +420,13 @@ WEFT_DRIVER_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunct
   });
 }
 
-WEFT_DRIVER_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int blockSize, size_t dynamicShared, unsigned int) {
+WEFT_DRIVER_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int blockSize,
+                                                                     size_t dynamicShared, unsigned int) {
   return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, blockSize, dynamicShared);
 }
 
-WEFT_DRIVER_API cuOccupancyMaxPotentialBlockSize(int *minimumGrid, int *blockSize, CUfunction function, CUoccupancyB2DSize sharedFor, size_t dynamicShared, int limit) {
+WEFT_DRIVER_API cuOccupancyMaxPotentialBlockSize(int *minimumGrid, int *blockSize, CUfunction function,
+                                                 CUoccupancyB2DSize sharedFor, size_t dynamicShared, int limit) {
   return enterContext([&](Driver &driver, CUcontext) -> CUresult {
     if (!minimumGrid || !blockSize || !driver.valid(function))
       return driver.fail(CUDA_ERROR_INVALID_VALUE, "the function does not exist");

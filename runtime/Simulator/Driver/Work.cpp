@@ -27,8 +27,10 @@ void Driver::touch(Operation &operation, uint64_t address, uint64_t bytes, bool 
       told = true;
       Fault fault;
       fault.kind = FaultKind::StreamRace;
-      fault.message = operation.work.label + (isWrite ? " writes" : " reads") + " bytes that another operation has " + (wrote ? "written" : "read") +
-                      ", and nothing orders the two; expected an event, the same stream, or a synchronisation between them";
+      fault.message =
+          operation.work.label + (isWrite ? " writes" : " reads") + " bytes that another operation has " +
+          (wrote ? "written" : "read") +
+          ", and nothing orders the two; expected an event, the same stream, or a synchronisation between them";
       fault.hasAddress = true;
       fault.address = address;
       fault.bytes = unsigned(std::min<uint64_t>(bytes, UINT32_MAX));
@@ -56,18 +58,24 @@ namespace {
 
 CUresult resultOf(FaultKind kind) {
   switch (kind) {
-  case FaultKind::Misaligned: return CUDA_ERROR_MISALIGNED_ADDRESS;
-  case FaultKind::StepLimit: return CUDA_ERROR_LAUNCH_TIMEOUT;
+  case FaultKind::Misaligned:
+    return CUDA_ERROR_MISALIGNED_ADDRESS;
+  case FaultKind::StepLimit:
+    return CUDA_ERROR_LAUNCH_TIMEOUT;
   case FaultKind::Trap:
   case FaultKind::BarrierDivergence:
-  case FaultKind::WarpSyncDivergence: return CUDA_ERROR_LAUNCH_FAILED;
-  case FaultKind::InvalidInstruction: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
-  default: return CUDA_ERROR_ILLEGAL_ADDRESS;
+  case FaultKind::WarpSyncDivergence:
+    return CUDA_ERROR_LAUNCH_FAILED;
+  case FaultKind::InvalidInstruction:
+    return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+  default:
+    return CUDA_ERROR_ILLEGAL_ADDRESS;
   }
 }
 
 /// Copies which bytes of device memory are initialised; host memory counts as such.
-void copyInitialised(AddressSpace &memory, Allocation *to, uint64_t toAddress, Allocation *from, uint64_t fromAddress, uint64_t bytes) {
+void copyInitialised(AddressSpace &memory, Allocation *to, uint64_t toAddress, Allocation *from, uint64_t fromAddress,
+                     uint64_t bytes) {
   if (!to)
     return;
   if (!from || from->allInitialised) {
@@ -135,7 +143,8 @@ void Driver::execute(Operation &operation) {
     if (launchOptions.seed)
       launchOptions.seed = random() | 1;
     const CompiledKernel &kernel = *work.kernel.function->kernel;
-    LaunchResult result = launch(kernel, *memory, operation.context->device, device.peers, work.kernel.configuration, launchOptions, faults);
+    LaunchResult result = launch(kernel, *memory, operation.context->device, device.peers, work.kernel.configuration,
+                                 launchOptions, faults);
     if (options.countLaunches && launches.size() < 10000)
       launches.push_back({kernel.name, result.counters});
     if (!result.completed) {
@@ -165,7 +174,8 @@ void Driver::execute(Operation &operation) {
         if (first != copy.width) {
           Fault fault;
           fault.kind = FaultKind::UninitialisedRead;
-          fault.message = work.label + " copies byte " + std::to_string(from + first - source->base) + " of a buffer to the host, which was never written";
+          fault.message = work.label + " copies byte " + std::to_string(from + first - source->base) +
+                          " of a buffer to the host, which was never written";
           fault.hasAddress = true;
           fault.address = from + first;
           fault.bytes = 1;

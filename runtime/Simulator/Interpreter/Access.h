@@ -57,7 +57,8 @@ inline Extent extentOf(uint64_t *addresses, uint32_t mask, unsigned bytes) {
   return out;
 }
 
-inline void requireAligned(Warp &warp, const Instruction &i, const Extent &extent, const uint64_t *addresses, uint32_t mask, unsigned bytes, Space space) {
+inline void requireAligned(Warp &warp, const Instruction &i, const Extent &extent, const uint64_t *addresses,
+                           uint32_t mask, unsigned bytes, Space space) {
   if (!(extent.alignment & (bytes - 1)))
     return;
   forLanes(mask, [&](unsigned lane) {
@@ -69,7 +70,8 @@ inline void requireAligned(Warp &warp, const Instruction &i, const Extent &exten
 /// `bytes` is a power of two up to 32 here, and addresses are aligned to it: no access straddles a word of bits.
 inline uint64_t accessBits(unsigned bytes) { return bytes >= 64 ? ~uint64_t(0) : (uint64_t(1) << bytes) - 1; }
 
-inline Placement globalPlacement(Warp &warp, const Instruction &i, uint64_t *addresses, uint32_t mask, unsigned bytes, bool isWrite) {
+inline Placement globalPlacement(Warp &warp, const Instruction &i, uint64_t *addresses, uint32_t mask, unsigned bytes,
+                                 bool isWrite) {
   Extent extent = extentOf(addresses, mask, bytes);
   requireAligned(warp, i, extent, addresses, mask, bytes, Space::Global);
   bool inside = extent.low >= warp.lastBase && extent.high + bytes <= warp.lastEnd && extent.high + bytes > extent.high;
@@ -131,7 +133,8 @@ inline Placement globalPlacement(Warp &warp, const Instruction &i, uint64_t *add
   return {0, 0, single && extent.contiguous};
 }
 
-inline Placement sharedPlacement(Warp &warp, const Instruction &i, uint64_t *addresses, uint32_t mask, unsigned bytes, bool isWrite) {
+inline Placement sharedPlacement(Warp &warp, const Instruction &i, uint64_t *addresses, uint32_t mask, unsigned bytes,
+                                 bool isWrite) {
   Extent extent = extentOf(addresses, mask, bytes);
   requireAligned(warp, i, extent, addresses, mask, bytes, Space::Shared);
   Block &block = *warp.block;
@@ -176,7 +179,8 @@ inline Placement sharedPlacement(Warp &warp, const Instruction &i, uint64_t *add
   return {uint64_t(reinterpret_cast<uintptr_t>(block.shared.data())), 0, extent.contiguous};
 }
 
-inline Placement localPlacement(Warp &warp, const Instruction &i, uint64_t *addresses, uint32_t mask, unsigned bytes, bool isWrite) {
+inline Placement localPlacement(Warp &warp, const Instruction &i, uint64_t *addresses, uint32_t mask, unsigned bytes,
+                                bool isWrite) {
   Extent extent = extentOf(addresses, mask, bytes);
   requireAligned(warp, i, extent, addresses, mask, bytes, Space::Local);
   forLanes(mask, [&](unsigned lane) {
@@ -190,7 +194,9 @@ inline Placement localPlacement(Warp &warp, const Instruction &i, uint64_t *addr
 }
 
 /// Calls `move(mask, addresses, placement)` once for each space that the lanes' addresses lie in.
-template <class Move> void accessMemory(Warp &warp, const Instruction &i, Space space, uint64_t *addresses, uint32_t mask, unsigned bytes, bool isWrite, Move move) {
+template <class Move>
+void accessMemory(Warp &warp, const Instruction &i, Space space, uint64_t *addresses, uint32_t mask, unsigned bytes,
+                  bool isWrite, Move move) {
   if (!mask)
     return;
   switch (space) {
@@ -206,7 +212,8 @@ template <class Move> void accessMemory(Warp &warp, const Instruction &i, Space 
     return;
   case Space::Param:
     forLanes(mask, [&](unsigned lane) {
-      if (isWrite || addresses[lane] + bytes > warp.launch->parameters.size() || addresses[lane] + bytes < addresses[lane])
+      if (isWrite || addresses[lane] + bytes > warp.launch->parameters.size() ||
+          addresses[lane] + bytes < addresses[lane])
         parameterOutOfBounds(warp, i, lane, addresses[lane], bytes);
     });
     move(mask, addresses, Placement{uint64_t(reinterpret_cast<uintptr_t>(warp.launch->parameters.data())), 0, false});
@@ -226,7 +233,10 @@ template <class Move> void accessMemory(Warp &warp, const Instruction &i, Space 
       if (isWindow ? other == window : !otherIsWindow)
         same |= 1u << lane;
     });
-    Space part = !isWindow ? Space::Global : window == sharedWindow >> 32 ? Space::Shared : window == localWindow >> 32 ? Space::Local : Space::Param;
+    Space part = !isWindow                      ? Space::Global
+                 : window == sharedWindow >> 32 ? Space::Shared
+                 : window == localWindow >> 32  ? Space::Local
+                                                : Space::Param;
     uint64_t inSpace[warpSize];
     for (unsigned lane = 0; lane < warpSize; ++lane)
       inSpace[lane] = isWindow ? addresses[lane] & (windowBytes - 1) : addresses[lane];
@@ -236,13 +246,15 @@ template <class Move> void accessMemory(Warp &warp, const Instruction &i, Space 
 }
 
 /// For volatile, relaxed and stronger accesses: what they order, for the race check.
-inline void orderedAccess(Warp &warp, const Instruction &i, const uint64_t *addresses, uint32_t mask, bool acquire, bool release) {
+inline void orderedAccess(Warp &warp, const Instruction &i, const uint64_t *addresses, uint32_t mask, bool acquire,
+                          bool release) {
   if (!warp.block->races || !(i.flags & Atomic))
     return;
   bool shared = i.space == Space::Shared;
   forLanes(mask, [&](unsigned lane) {
     bool isShared = shared || (i.space == Space::Generic && (addresses[lane] >> 32) == (sharedWindow >> 32));
-    warp.block->races->atomicOrder(warp, isShared ? addresses[lane] & (windowBytes - 1) : addresses[lane], isShared, acquire, release);
+    warp.block->races->atomicOrder(warp, isShared ? addresses[lane] & (windowBytes - 1) : addresses[lane], isShared,
+                                   acquire, release);
   });
 }
 

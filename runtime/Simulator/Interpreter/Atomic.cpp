@@ -6,27 +6,52 @@ namespace weft::simulator {
 namespace WEFT_SIMULATOR_ISA {
 namespace {
 
-struct Add { template <class T> static T apply(T old, T b, T) { return T(old + b); } };
-struct Min { template <class T> static T apply(T old, T b, T) { return b < old ? b : old; } };
-struct Max { template <class T> static T apply(T old, T b, T) { return b > old ? b : old; } };
-struct And { template <class T> static T apply(T old, T b, T) { return old & b; } };
-struct Or { template <class T> static T apply(T old, T b, T) { return old | b; } };
-struct Xor { template <class T> static T apply(T old, T b, T) { return old ^ b; } };
-struct Exchange { template <class T> static T apply(T, T b, T) { return b; } };
-struct CompareSwap { template <class T> static T apply(T old, T compare, T value) { return old == compare ? value : old; } };
-struct Increment { template <class T> static T apply(T old, T b, T) { return old >= b ? 0 : old + 1; } };
-struct Decrement { template <class T> static T apply(T old, T b, T) { return old == 0 || old > b ? b : old - 1; } };
+struct Add {
+  template <class T> static T apply(T old, T b, T) { return T(old + b); }
+};
+struct Min {
+  template <class T> static T apply(T old, T b, T) { return b < old ? b : old; }
+};
+struct Max {
+  template <class T> static T apply(T old, T b, T) { return b > old ? b : old; }
+};
+struct And {
+  template <class T> static T apply(T old, T b, T) { return old & b; }
+};
+struct Or {
+  template <class T> static T apply(T old, T b, T) { return old | b; }
+};
+struct Xor {
+  template <class T> static T apply(T old, T b, T) { return old ^ b; }
+};
+struct Exchange {
+  template <class T> static T apply(T, T b, T) { return b; }
+};
+struct CompareSwap {
+  template <class T> static T apply(T old, T compare, T value) { return old == compare ? value : old; }
+};
+struct Increment {
+  template <class T> static T apply(T old, T b, T) { return old >= b ? 0 : old + 1; }
+};
+struct Decrement {
+  template <class T> static T apply(T old, T b, T) { return old == 0 || old > b ? b : old - 1; }
+};
 /// Float sums on the bits, as memory holds them.
 struct AddFloat {
-  static uint32_t apply(uint32_t old, uint32_t b, uint32_t) { return bitsOf<uint32_t>(canonical(bitsOf<float>(old) + bitsOf<float>(b))); }
-  static uint64_t apply(uint64_t old, uint64_t b, uint64_t) { return bitsOf<uint64_t>(bitsOf<double>(old) + bitsOf<double>(b)); }
+  static uint32_t apply(uint32_t old, uint32_t b, uint32_t) {
+    return bitsOf<uint32_t>(canonical(bitsOf<float>(old) + bitsOf<float>(b)));
+  }
+  static uint64_t apply(uint64_t old, uint64_t b, uint64_t) {
+    return bitsOf<uint64_t>(bitsOf<double>(old) + bitsOf<double>(b));
+  }
 };
 template <class F> struct AddSmall {
   static uint16_t apply(uint16_t old, uint16_t b, uint16_t) {
     return F::fromDouble(addToOdd(double(F::toFloat(old)), double(F::toFloat(b))), Rounding::Nearest);
   }
   static uint32_t apply(uint32_t old, uint32_t b, uint32_t) {
-    return uint32_t(apply(uint16_t(old), uint16_t(b), uint16_t(0))) | uint32_t(apply(uint16_t(old >> 16), uint16_t(b >> 16), uint16_t(0))) << 16;
+    return uint32_t(apply(uint16_t(old), uint16_t(b), uint16_t(0))) |
+           uint32_t(apply(uint16_t(old >> 16), uint16_t(b >> 16), uint16_t(0))) << 16;
   }
 };
 
@@ -64,11 +89,18 @@ template <class Op, class T> void atomic(Warp &warp, const Instruction &i) {
 
 template <class Op> Handler integerAtomic(Type type) {
   switch (type) {
-  case Type::U32: case Type::B32: return atomic<Op, uint32_t>;
-  case Type::S32: return atomic<Op, int32_t>;
-  case Type::U64: case Type::B64: return atomic<Op, uint64_t>;
-  case Type::S64: return atomic<Op, int64_t>;
-  default: return nullptr;
+  case Type::U32:
+  case Type::B32:
+    return atomic<Op, uint32_t>;
+  case Type::S32:
+    return atomic<Op, int32_t>;
+  case Type::U64:
+  case Type::B64:
+    return atomic<Op, uint64_t>;
+  case Type::S64:
+    return atomic<Op, int64_t>;
+  default:
+    return nullptr;
   }
 }
 
@@ -85,7 +117,9 @@ void asyncCopy(Warp &warp, const Instruction &i) {
   forLanes(warp.exec, [&](unsigned lane) {
     sizes[lane] = i.flags & HasE ? warp.lanes<const uint32_t>(i.c)[lane] : bytes;
     if (sizes[lane] > bytes)
-      abortLaunch(warp, i, FaultKind::InvalidInstruction, lane, "cp.async is to read " + std::to_string(sizes[lane]) + " bytes for a copy of " + std::to_string(bytes));
+      abortLaunch(warp, i, FaultKind::InvalidInstruction, lane,
+                  "cp.async is to read " + std::to_string(sizes[lane]) + " bytes for a copy of " +
+                      std::to_string(bytes));
     if (sizes[lane])
       reading |= 1u << lane;
   });
@@ -95,7 +129,8 @@ void asyncCopy(Warp &warp, const Instruction &i) {
   bool partial = false;
   forLanes(reading, [&](unsigned lane) { partial |= sizes[lane] != bytes; });
   auto take = [&](uint32_t mask, const uint64_t *at, Placement) {
-    forLanes(mask, [&](unsigned lane) { std::memcpy(data[lane], reinterpret_cast<const void *>(at[lane]), sizes[lane]); });
+    forLanes(mask,
+             [&](unsigned lane) { std::memcpy(data[lane], reinterpret_cast<const void *>(at[lane]), sizes[lane]); });
   };
   if (!partial) {
     accessMemory(warp, reads, Space::Global, from, reading, bytes, false, take);
@@ -104,7 +139,8 @@ void asyncCopy(Warp &warp, const Instruction &i) {
       uint64_t bytewise[warpSize];
       for (unsigned byte = 0; byte < sizes[lane]; ++byte) {
         bytewise[lane] = from[lane] + byte;
-        accessMemory(warp, reads, Space::Global, bytewise, 1u << lane, 1, false, [](uint32_t, const uint64_t *, Placement) {});
+        accessMemory(warp, reads, Space::Global, bytewise, 1u << lane, 1, false,
+                     [](uint32_t, const uint64_t *, Placement) {});
       }
       std::memcpy(data[lane], reinterpret_cast<const void *>(from[lane]), sizes[lane]);
     });
@@ -112,13 +148,14 @@ void asyncCopy(Warp &warp, const Instruction &i) {
   Instruction writes = i;
   writes.space = Space::Shared;
   writes.flags |= Asynchronous;
-  accessMemory(warp, writes, Space::Shared, to, warp.exec, bytes, true, [&](uint32_t mask, const uint64_t *at, Placement place) {
-    forLanes(mask, [&](unsigned lane) {
-      std::memcpy(reinterpret_cast<void *>(place.delta + at[lane]), data[lane], bytes);
-      std::memset(warp.block->sharedState.data() + at[lane], SharedPending, bytes);
-      warp.copies.push_back({uint32_t(at[lane]), bytes, lane, UINT32_MAX, i.line});
-    });
-  });
+  accessMemory(warp, writes, Space::Shared, to, warp.exec, bytes, true,
+               [&](uint32_t mask, const uint64_t *at, Placement place) {
+                 forLanes(mask, [&](unsigned lane) {
+                   std::memcpy(reinterpret_cast<void *>(place.delta + at[lane]), data[lane], bytes);
+                   std::memset(warp.block->sharedState.data() + at[lane], SharedPending, bytes);
+                   warp.copies.push_back({uint32_t(at[lane]), bytes, lane, UINT32_MAX, i.line});
+                 });
+               });
 }
 
 void commitGroup(Warp &warp, const Instruction &) {
@@ -149,7 +186,9 @@ template <class Done> void complete(Warp &warp, const Instruction &i, Done done)
 }
 void waitGroup(Warp &warp, const Instruction &i) {
   uint64_t pending = uint64_t(i.immediate);
-  complete(warp, i, [&](const PendingCopy &copy) { return copy.group != UINT32_MAX && uint64_t(copy.group) + pending < warp.commits[copy.lane]; });
+  complete(warp, i, [&](const PendingCopy &copy) {
+    return copy.group != UINT32_MAX && uint64_t(copy.group) + pending < warp.commits[copy.lane];
+  });
 }
 void waitAll(Warp &warp, const Instruction &i) {
   complete(warp, i, [](const PendingCopy &) { return true; });
@@ -159,31 +198,51 @@ void waitAll(Warp &warp, const Instruction &i) {
 
 Handler selectAtomic(const Form &form) {
   Type type = form.type();
-  if (form.has("exch")) return integerAtomic<Exchange>(type);
-  if (form.has("cas")) return type == Type::B16 ? atomic<CompareSwap, uint16_t> : integerAtomic<CompareSwap>(type);
-  if (form.has("inc")) return atomic<Increment, uint32_t>;
-  if (form.has("dec")) return atomic<Decrement, uint32_t>;
-  if (form.has("min")) return integerAtomic<Min>(type);
-  if (form.has("max")) return integerAtomic<Max>(type);
-  if (form.has("and")) return integerAtomic<And>(type);
-  if (form.has("or")) return integerAtomic<Or>(type);
-  if (form.has("xor")) return integerAtomic<Xor>(type);
+  if (form.has("exch"))
+    return integerAtomic<Exchange>(type);
+  if (form.has("cas"))
+    return type == Type::B16 ? atomic<CompareSwap, uint16_t> : integerAtomic<CompareSwap>(type);
+  if (form.has("inc"))
+    return atomic<Increment, uint32_t>;
+  if (form.has("dec"))
+    return atomic<Decrement, uint32_t>;
+  if (form.has("min"))
+    return integerAtomic<Min>(type);
+  if (form.has("max"))
+    return integerAtomic<Max>(type);
+  if (form.has("and"))
+    return integerAtomic<And>(type);
+  if (form.has("or"))
+    return integerAtomic<Or>(type);
+  if (form.has("xor"))
+    return integerAtomic<Xor>(type);
   switch (type) {
-  case Type::F32: return atomic<AddFloat, uint32_t>;
-  case Type::F64: return atomic<AddFloat, uint64_t>;
-  case Type::F16: return atomic<AddSmall<Half>, uint16_t>;
-  case Type::F16x2: return atomic<AddSmall<Half>, uint32_t>;
-  case Type::BF16: return atomic<AddSmall<BFloat>, uint16_t>;
-  case Type::BF16x2: return atomic<AddSmall<BFloat>, uint32_t>;
-  case Type::S32: return atomic<Add, uint32_t>;
-  case Type::S64: return atomic<Add, uint64_t>;
-  default: return integerAtomic<Add>(type);
+  case Type::F32:
+    return atomic<AddFloat, uint32_t>;
+  case Type::F64:
+    return atomic<AddFloat, uint64_t>;
+  case Type::F16:
+    return atomic<AddSmall<Half>, uint16_t>;
+  case Type::F16x2:
+    return atomic<AddSmall<Half>, uint32_t>;
+  case Type::BF16:
+    return atomic<AddSmall<BFloat>, uint16_t>;
+  case Type::BF16x2:
+    return atomic<AddSmall<BFloat>, uint32_t>;
+  case Type::S32:
+    return atomic<Add, uint32_t>;
+  case Type::S64:
+    return atomic<Add, uint64_t>;
+  default:
+    return integerAtomic<Add>(type);
   }
 }
 
 Handler selectAsyncCopy(const Form &form) {
-  if (form.has("commit_group")) return commitGroup;
-  if (form.has("wait_group")) return waitGroup;
+  if (form.has("commit_group"))
+    return commitGroup;
+  if (form.has("wait_group"))
+    return waitGroup;
   return form.has("wait_all") ? waitAll : asyncCopy;
 }
 

@@ -10,18 +10,25 @@ Rounding roundingFrom(int64_t bits) { return Rounding(bits & RoundMask); }
 
 template <class T> T roundToInteger(T x, Rounding rounding) {
   switch (rounding) {
-  case Rounding::Nearest: return std::nearbyint(x);
-  case Rounding::Zero: return std::trunc(x);
-  case Rounding::Down: return std::floor(x);
-  case Rounding::Up: return std::ceil(x);
+  case Rounding::Nearest:
+    return std::nearbyint(x);
+  case Rounding::Zero:
+    return std::trunc(x);
+  case Rounding::Down:
+    return std::floor(x);
+  case Rounding::Up:
+    return std::ceil(x);
   }
   return x;
 }
 
 // Integer to integer. Registers of 8-bit types are 16 bits wide: the value is extended to fill them.
-template <class To> using Held = std::conditional_t<sizeof(To) == 1, std::conditional_t<std::is_signed<To>::value, int16_t, uint16_t>, To>;
+template <class To>
+using Held = std::conditional_t<sizeof(To) == 1, std::conditional_t<std::is_signed<To>::value, int16_t, uint16_t>, To>;
 
-template <class To, class From> struct IntegerToInteger { static Held<To> apply(Held<From> x) { return Held<To>(To(From(x))); } };
+template <class To, class From> struct IntegerToInteger {
+  static Held<To> apply(Held<From> x) { return Held<To>(To(From(x))); }
+};
 template <class To, class From> struct IntegerToIntegerSat {
   static Held<To> apply(Held<From> held) {
     From x = From(held);
@@ -116,7 +123,9 @@ struct ToFloat {
   }
 };
 
-template <class From> uint64_t magnitudeOf(From x) { return std::is_signed<From>::value && x < 0 ? 0 - uint64_t(int64_t(x)) : uint64_t(x); }
+template <class From> uint64_t magnitudeOf(From x) {
+  return std::is_signed<From>::value && x < 0 ? 0 - uint64_t(int64_t(x)) : uint64_t(x);
+}
 
 template <class Target, class From> void integerToFloat(Warp &warp, const Instruction &i) {
   auto *a = warp.lanes<const Held<From>>(i.a);
@@ -138,7 +147,8 @@ template <class From> void integerToDouble(Warp &warp, const Instruction &i) {
       value = 0; // the host's way from integers subtracts equal numbers, which is -0 when rounding down
     } else if (sizeof(From) == 8 && !std::is_signed<From>::value) {
       // Halves are exact, so their sum is rounded once.
-      volatile double high = double(int64_t(uint64_t(x) >> 32)) * 4294967296.0, low = double(int64_t(uint64_t(x) & 0xffffffff));
+      volatile double high = double(int64_t(uint64_t(x) >> 32)) * 4294967296.0,
+                      low = double(int64_t(uint64_t(x) & 0xffffffff));
       value = high + low;
     } else {
       value = double(int64_t(x));
@@ -146,7 +156,9 @@ template <class From> void integerToDouble(Warp &warp, const Instruction &i) {
     d[lane] = i.immediate & Saturate ? saturate(double(value)) : double(value);
   });
 }
-template <class From> struct IntegerToFloatNearest { static float apply(Held<From> x) { return float(From(x)); } };
+template <class From> struct IntegerToFloatNearest {
+  static float apply(Held<From> x) { return float(From(x)); }
+};
 
 // What .satfinite needs: the value of a result, and the largest finite one.
 template <class Target> double valueOf(typename Target::Stored x);
@@ -193,12 +205,24 @@ template <class Source> void floatToDouble(Warp &warp, const Instruction &i) {
 }
 
 // The common ones, free of everything but one rounding.
-struct FloatFromHalf { static float apply(uint16_t x) { return canonical(Half::toFloat(x)); } };
-struct FloatFromBFloat { static float apply(uint16_t x) { return canonical(BFloat::toFloat(x)); } };
-struct HalfFromFloat { static uint16_t apply(float x) { return Half::fromFloat(x); } };
-struct BFloatFromFloat { static uint16_t apply(float x) { return BFloat::fromFloat(x); } };
-struct FloatFromDouble { static float apply(double x) { return canonical(float(x)); } };
-struct DoubleFromFloat { static double apply(float x) { return double(x); } };
+struct FloatFromHalf {
+  static float apply(uint16_t x) { return canonical(Half::toFloat(x)); }
+};
+struct FloatFromBFloat {
+  static float apply(uint16_t x) { return canonical(BFloat::toFloat(x)); }
+};
+struct HalfFromFloat {
+  static uint16_t apply(float x) { return Half::fromFloat(x); }
+};
+struct BFloatFromFloat {
+  static uint16_t apply(float x) { return BFloat::fromFloat(x); }
+};
+struct FloatFromDouble {
+  static float apply(double x) { return canonical(float(x)); }
+};
+struct DoubleFromFloat {
+  static double apply(float x) { return double(x); }
+};
 
 template <class Target> uint16_t packedHalf(float x, int64_t bits) {
   double value = x;
@@ -266,62 +290,111 @@ template <bool e4m3> void halfFromFloat8(Warp &warp, const Instruction &i) {
   const uint16_t *a = warp.lanes<const uint16_t>(i.a);
   uint32_t *d = warp.lanes<uint32_t>(i.d);
   forLanes(warp.exec, [&](unsigned lane) {
-    auto one = [&](uint8_t x) { return packedHalf<ToHalf>(Float8<e4m3>::toFloat(x), i.immediate & ~int64_t(SatFinite)); };
+    auto one = [&](uint8_t x) {
+      return packedHalf<ToHalf>(Float8<e4m3>::toFloat(x), i.immediate & ~int64_t(SatFinite));
+    };
     d[lane] = uint32_t(one(uint8_t(a[lane] >> 8))) << 16 | one(uint8_t(a[lane]));
   });
 }
 
 template <class To> Handler toInteger(Type from, bool sat) {
   switch (from) {
-  case Type::U8: return sat ? unary<IntegerToIntegerSat<To, uint8_t>, Held<To>, uint16_t> : unary<IntegerToInteger<To, uint8_t>, Held<To>, uint16_t>;
-  case Type::S8: return sat ? unary<IntegerToIntegerSat<To, int8_t>, Held<To>, int16_t> : unary<IntegerToInteger<To, int8_t>, Held<To>, int16_t>;
-  case Type::U16: return sat ? unary<IntegerToIntegerSat<To, uint16_t>, Held<To>, uint16_t> : unary<IntegerToInteger<To, uint16_t>, Held<To>, uint16_t>;
-  case Type::S16: return sat ? unary<IntegerToIntegerSat<To, int16_t>, Held<To>, int16_t> : unary<IntegerToInteger<To, int16_t>, Held<To>, int16_t>;
-  case Type::U32: return sat ? unary<IntegerToIntegerSat<To, uint32_t>, Held<To>, uint32_t> : unary<IntegerToInteger<To, uint32_t>, Held<To>, uint32_t>;
-  case Type::S32: return sat ? unary<IntegerToIntegerSat<To, int32_t>, Held<To>, int32_t> : unary<IntegerToInteger<To, int32_t>, Held<To>, int32_t>;
-  case Type::U64: return sat ? unary<IntegerToIntegerSat<To, uint64_t>, Held<To>, uint64_t> : unary<IntegerToInteger<To, uint64_t>, Held<To>, uint64_t>;
-  case Type::S64: return sat ? unary<IntegerToIntegerSat<To, int64_t>, Held<To>, int64_t> : unary<IntegerToInteger<To, int64_t>, Held<To>, int64_t>;
-  case Type::F16: return floatToInteger<To, SourceHalf>;
-  case Type::BF16: return floatToInteger<To, SourceBFloat>;
-  case Type::F32: return floatToInteger<To, SourceFloat<float>>;
-  case Type::F64: return floatToInteger<To, SourceFloat<double>>;
-  default: return nullptr;
+  case Type::U8:
+    return sat ? unary<IntegerToIntegerSat<To, uint8_t>, Held<To>, uint16_t>
+               : unary<IntegerToInteger<To, uint8_t>, Held<To>, uint16_t>;
+  case Type::S8:
+    return sat ? unary<IntegerToIntegerSat<To, int8_t>, Held<To>, int16_t>
+               : unary<IntegerToInteger<To, int8_t>, Held<To>, int16_t>;
+  case Type::U16:
+    return sat ? unary<IntegerToIntegerSat<To, uint16_t>, Held<To>, uint16_t>
+               : unary<IntegerToInteger<To, uint16_t>, Held<To>, uint16_t>;
+  case Type::S16:
+    return sat ? unary<IntegerToIntegerSat<To, int16_t>, Held<To>, int16_t>
+               : unary<IntegerToInteger<To, int16_t>, Held<To>, int16_t>;
+  case Type::U32:
+    return sat ? unary<IntegerToIntegerSat<To, uint32_t>, Held<To>, uint32_t>
+               : unary<IntegerToInteger<To, uint32_t>, Held<To>, uint32_t>;
+  case Type::S32:
+    return sat ? unary<IntegerToIntegerSat<To, int32_t>, Held<To>, int32_t>
+               : unary<IntegerToInteger<To, int32_t>, Held<To>, int32_t>;
+  case Type::U64:
+    return sat ? unary<IntegerToIntegerSat<To, uint64_t>, Held<To>, uint64_t>
+               : unary<IntegerToInteger<To, uint64_t>, Held<To>, uint64_t>;
+  case Type::S64:
+    return sat ? unary<IntegerToIntegerSat<To, int64_t>, Held<To>, int64_t>
+               : unary<IntegerToInteger<To, int64_t>, Held<To>, int64_t>;
+  case Type::F16:
+    return floatToInteger<To, SourceHalf>;
+  case Type::BF16:
+    return floatToInteger<To, SourceBFloat>;
+  case Type::F32:
+    return floatToInteger<To, SourceFloat<float>>;
+  case Type::F64:
+    return floatToInteger<To, SourceFloat<double>>;
+  default:
+    return nullptr;
   }
 }
 
 template <class Target> Handler toFloatTarget(Type from) {
   switch (from) {
-  case Type::U8: return integerToFloat<Target, uint8_t>;
-  case Type::S8: return integerToFloat<Target, int8_t>;
-  case Type::U16: return integerToFloat<Target, uint16_t>;
-  case Type::S16: return integerToFloat<Target, int16_t>;
-  case Type::U32: return integerToFloat<Target, uint32_t>;
-  case Type::S32: return integerToFloat<Target, int32_t>;
-  case Type::U64: return integerToFloat<Target, uint64_t>;
-  case Type::S64: return integerToFloat<Target, int64_t>;
-  case Type::F16: return floatToFloat<Target, SourceHalf>;
-  case Type::BF16: return floatToFloat<Target, SourceBFloat>;
-  case Type::F32: return floatToFloat<Target, SourceFloat<float>>;
-  case Type::F64: return floatToFloat<Target, SourceFloat<double>>;
-  default: return nullptr;
+  case Type::U8:
+    return integerToFloat<Target, uint8_t>;
+  case Type::S8:
+    return integerToFloat<Target, int8_t>;
+  case Type::U16:
+    return integerToFloat<Target, uint16_t>;
+  case Type::S16:
+    return integerToFloat<Target, int16_t>;
+  case Type::U32:
+    return integerToFloat<Target, uint32_t>;
+  case Type::S32:
+    return integerToFloat<Target, int32_t>;
+  case Type::U64:
+    return integerToFloat<Target, uint64_t>;
+  case Type::S64:
+    return integerToFloat<Target, int64_t>;
+  case Type::F16:
+    return floatToFloat<Target, SourceHalf>;
+  case Type::BF16:
+    return floatToFloat<Target, SourceBFloat>;
+  case Type::F32:
+    return floatToFloat<Target, SourceFloat<float>>;
+  case Type::F64:
+    return floatToFloat<Target, SourceFloat<double>>;
+  default:
+    return nullptr;
   }
 }
 
 Handler toDouble(Type from) {
   switch (from) {
-  case Type::U8: return integerToDouble<uint8_t>;
-  case Type::S8: return integerToDouble<int8_t>;
-  case Type::U16: return integerToDouble<uint16_t>;
-  case Type::S16: return integerToDouble<int16_t>;
-  case Type::U32: return integerToDouble<uint32_t>;
-  case Type::S32: return integerToDouble<int32_t>;
-  case Type::U64: return integerToDouble<uint64_t>;
-  case Type::S64: return integerToDouble<int64_t>;
-  case Type::F16: return floatToDouble<SourceHalf>;
-  case Type::BF16: return floatToDouble<SourceBFloat>;
-  case Type::F32: return floatToDouble<SourceFloat<float>>;
-  case Type::F64: return floatToDouble<SourceFloat<double>>;
-  default: return nullptr;
+  case Type::U8:
+    return integerToDouble<uint8_t>;
+  case Type::S8:
+    return integerToDouble<int8_t>;
+  case Type::U16:
+    return integerToDouble<uint16_t>;
+  case Type::S16:
+    return integerToDouble<int16_t>;
+  case Type::U32:
+    return integerToDouble<uint32_t>;
+  case Type::S32:
+    return integerToDouble<int32_t>;
+  case Type::U64:
+    return integerToDouble<uint64_t>;
+  case Type::S64:
+    return integerToDouble<int64_t>;
+  case Type::F16:
+    return floatToDouble<SourceHalf>;
+  case Type::BF16:
+    return floatToDouble<SourceBFloat>;
+  case Type::F32:
+    return floatToDouble<SourceFloat<float>>;
+  case Type::F64:
+    return floatToDouble<SourceFloat<double>>;
+  default:
+    return nullptr;
   }
 }
 
@@ -333,24 +406,38 @@ Handler common(Type to, Type from, int64_t bits) {
     return nullptr;
   if (to == Type::F32) {
     switch (from) {
-    case Type::F16: return unary<FloatFromHalf, float, uint16_t>;
-    case Type::BF16: return unary<FloatFromBFloat, float, uint16_t>;
-    case Type::F64: return unary<FloatFromDouble, float, double>;
-    case Type::S32: return unary<IntegerToFloatNearest<int32_t>, float, int32_t>;
-    case Type::U32: return unary<IntegerToFloatNearest<uint32_t>, float, uint32_t>;
-    case Type::U8: return unary<IntegerToFloatNearest<uint8_t>, float, uint16_t>;
-    case Type::S8: return unary<IntegerToFloatNearest<int8_t>, float, int16_t>;
-    case Type::U16: return unary<IntegerToFloatNearest<uint16_t>, float, uint16_t>;
-    case Type::S16: return unary<IntegerToFloatNearest<int16_t>, float, int16_t>;
-    default: return nullptr;
+    case Type::F16:
+      return unary<FloatFromHalf, float, uint16_t>;
+    case Type::BF16:
+      return unary<FloatFromBFloat, float, uint16_t>;
+    case Type::F64:
+      return unary<FloatFromDouble, float, double>;
+    case Type::S32:
+      return unary<IntegerToFloatNearest<int32_t>, float, int32_t>;
+    case Type::U32:
+      return unary<IntegerToFloatNearest<uint32_t>, float, uint32_t>;
+    case Type::U8:
+      return unary<IntegerToFloatNearest<uint8_t>, float, uint16_t>;
+    case Type::S8:
+      return unary<IntegerToFloatNearest<int8_t>, float, int16_t>;
+    case Type::U16:
+      return unary<IntegerToFloatNearest<uint16_t>, float, uint16_t>;
+    case Type::S16:
+      return unary<IntegerToFloatNearest<int16_t>, float, int16_t>;
+    default:
+      return nullptr;
     }
   }
   if (from == Type::F32) {
     switch (to) {
-    case Type::F16: return unary<HalfFromFloat, uint16_t, float>;
-    case Type::BF16: return unary<BFloatFromFloat, uint16_t, float>;
-    case Type::F64: return unary<DoubleFromFloat, double, float>;
-    default: return nullptr;
+    case Type::F16:
+      return unary<HalfFromFloat, uint16_t, float>;
+    case Type::BF16:
+      return unary<BFloatFromFloat, uint16_t, float>;
+    case Type::F64:
+      return unary<DoubleFromFloat, double, float>;
+    default:
+      return nullptr;
     }
   }
   return nullptr;
@@ -365,26 +452,44 @@ Handler selectConvert(const Form &form) {
   if (Handler handler = common(to, from, bits))
     return handler;
   switch (to) {
-  case Type::U8: return toInteger<uint8_t>(from, sat);
-  case Type::S8: return toInteger<int8_t>(from, sat);
-  case Type::U16: return toInteger<uint16_t>(from, sat);
-  case Type::S16: return toInteger<int16_t>(from, sat);
-  case Type::U32: return toInteger<uint32_t>(from, sat);
-  case Type::S32: return toInteger<int32_t>(from, sat);
-  case Type::U64: return toInteger<uint64_t>(from, sat);
-  case Type::S64: return toInteger<int64_t>(from, sat);
-  case Type::F16: return toFloatTarget<ToHalf>(from);
-  case Type::BF16: return toFloatTarget<ToBFloat>(from);
-  case Type::F32: return toFloatTarget<ToFloat>(from);
-  case Type::F64: return toDouble(from);
-  case Type::TF32: return toTf32;
+  case Type::U8:
+    return toInteger<uint8_t>(from, sat);
+  case Type::S8:
+    return toInteger<int8_t>(from, sat);
+  case Type::U16:
+    return toInteger<uint16_t>(from, sat);
+  case Type::S16:
+    return toInteger<int16_t>(from, sat);
+  case Type::U32:
+    return toInteger<uint32_t>(from, sat);
+  case Type::S32:
+    return toInteger<int32_t>(from, sat);
+  case Type::U64:
+    return toInteger<uint64_t>(from, sat);
+  case Type::S64:
+    return toInteger<int64_t>(from, sat);
+  case Type::F16:
+    return toFloatTarget<ToHalf>(from);
+  case Type::BF16:
+    return toFloatTarget<ToBFloat>(from);
+  case Type::F32:
+    return toFloatTarget<ToFloat>(from);
+  case Type::F64:
+    return toDouble(from);
+  case Type::TF32:
+    return toTf32;
   case Type::F16x2:
-    if (from == Type::F32) return packTwo<ToHalf>;
+    if (from == Type::F32)
+      return packTwo<ToHalf>;
     return from == Type::E4M3x2 ? halfFromFloat8<true> : halfFromFloat8<false>;
-  case Type::BF16x2: return packTwo<ToBFloat>;
-  case Type::E4M3x2: return from == Type::F32 ? float8FromFloat<true> : float8FromHalf<true>;
-  case Type::E5M2x2: return from == Type::F32 ? float8FromFloat<false> : float8FromHalf<false>;
-  default: return nullptr;
+  case Type::BF16x2:
+    return packTwo<ToBFloat>;
+  case Type::E4M3x2:
+    return from == Type::F32 ? float8FromFloat<true> : float8FromHalf<true>;
+  case Type::E5M2x2:
+    return from == Type::F32 ? float8FromFloat<false> : float8FromHalf<false>;
+  default:
+    return nullptr;
   }
 }
 

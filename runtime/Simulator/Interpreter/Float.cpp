@@ -5,14 +5,30 @@ namespace weft::simulator {
 namespace WEFT_SIMULATOR_ISA {
 namespace {
 
-struct AddOp { template <class T> static T apply(T a, T b) { return a + b; } };
-struct SubOp { template <class T> static T apply(T a, T b) { return a - b; } };
-struct MulOp { template <class T> static T apply(T a, T b) { return a * b; } };
-struct DivOp { template <class T> static T apply(T a, T b) { return a / b; } };
-struct FmaOp { template <class T> static T apply(T a, T b, T c) { return std::fma(a, b, c); } };
-struct RcpOp { template <class T> static T apply(T a) { return T(1) / a; } };
-struct SqrtOp { template <class T> static T apply(T a) { return std::sqrt(a); } };
-struct RsqrtOp { template <class T> static T apply(T a) { return T(1) / std::sqrt(a); } };
+struct AddOp {
+  template <class T> static T apply(T a, T b) { return a + b; }
+};
+struct SubOp {
+  template <class T> static T apply(T a, T b) { return a - b; }
+};
+struct MulOp {
+  template <class T> static T apply(T a, T b) { return a * b; }
+};
+struct DivOp {
+  template <class T> static T apply(T a, T b) { return a / b; }
+};
+struct FmaOp {
+  template <class T> static T apply(T a, T b, T c) { return std::fma(a, b, c); }
+};
+struct RcpOp {
+  template <class T> static T apply(T a) { return T(1) / a; }
+};
+struct SqrtOp {
+  template <class T> static T apply(T a) { return std::sqrt(a); }
+};
+struct RsqrtOp {
+  template <class T> static T apply(T a) { return T(1) / std::sqrt(a); }
+};
 
 template <class Op, bool ftz, bool sat> struct F1 {
   template <class T> static T apply(T a) {
@@ -35,7 +51,8 @@ template <class Op, bool ftz, bool sat> struct F3 {
 
 /// Rounding other than to nearest: rare, so lane by lane under the host's rounding mode. The operands are volatile
 /// lest the compiler moves the arithmetic out from under it.
-template <class Op, class T, Rounding rounding, bool ftz, bool sat, unsigned arity> void rounded(Warp &warp, const Instruction &i) {
+template <class Op, class T, Rounding rounding, bool ftz, bool sat, unsigned arity>
+void rounded(Warp &warp, const Instruction &i) {
   const T *a = warp.lanes<const T>(i.a);
   const T *b = arity > 1 ? warp.lanes<const T>(i.b) : a;
   const T *c = arity > 2 ? warp.lanes<const T>(i.c) : a;
@@ -66,10 +83,14 @@ template <class Op, class T, bool ftz, bool sat, unsigned arity> Handler nearest
 
 template <class Op, class T, unsigned arity, bool ftz, bool sat> Handler byRounding(const Form &form) {
   switch (roundingOf(form)) {
-  case Rounding::Nearest: return nearest<Op, T, ftz, sat, arity>();
-  case Rounding::Zero: return rounded<Op, T, Rounding::Zero, ftz, sat, arity>;
-  case Rounding::Down: return rounded<Op, T, Rounding::Down, ftz, sat, arity>;
-  case Rounding::Up: return rounded<Op, T, Rounding::Up, ftz, sat, arity>;
+  case Rounding::Nearest:
+    return nearest<Op, T, ftz, sat, arity>();
+  case Rounding::Zero:
+    return rounded<Op, T, Rounding::Zero, ftz, sat, arity>;
+  case Rounding::Down:
+    return rounded<Op, T, Rounding::Down, ftz, sat, arity>;
+  case Rounding::Up:
+    return rounded<Op, T, Rounding::Up, ftz, sat, arity>;
   }
   return nullptr;
 }
@@ -92,11 +113,13 @@ template <class Op, bool ftz, unsigned arity> struct F32x2 {
       return bitsOf<uint32_t>(F3<Op, ftz, false>::apply(bitsOf<float>(a), bitsOf<float>(b), bitsOf<float>(c)));
   }
   static uint64_t apply(uint64_t a, uint64_t b, uint64_t c = 0) {
-    return half(uint32_t(a), uint32_t(b), uint32_t(c)) | half(uint32_t(a >> 32), uint32_t(b >> 32), uint32_t(c >> 32)) << 32;
+    return half(uint32_t(a), uint32_t(b), uint32_t(c)) | half(uint32_t(a >> 32), uint32_t(b >> 32), uint32_t(c >> 32))
+                                                             << 32;
   }
 };
 template <class Op> Handler pairs2(bool ftz) {
-  return ftz ? binary<F32x2<Op, true, 2>, uint64_t, uint64_t, uint64_t> : binary<F32x2<Op, false, 2>, uint64_t, uint64_t, uint64_t>;
+  return ftz ? binary<F32x2<Op, true, 2>, uint64_t, uint64_t, uint64_t>
+             : binary<F32x2<Op, false, 2>, uint64_t, uint64_t, uint64_t>;
 }
 
 // Approximate functions: the value to within a rounding or two of the true one; hardware is allowed 1 to 2 ulp more.
@@ -134,7 +157,8 @@ inline float log2Fast(float x) {
   exponent = upper ? exponent + 1 : exponent;
   exponent = tiny ? exponent - 23 : exponent;
   double t = (double(m) - 1) / (double(m) + 1), t2 = t * t;
-  double series = 2.8853900817779268 * t * (1 + t2 * (1.0 / 3 + t2 * (1.0 / 5 + t2 * (1.0 / 7 + t2 * (1.0 / 9 + t2 * (1.0 / 11))))));
+  double series = 2.8853900817779268 * t *
+                  (1 + t2 * (1.0 / 3 + t2 * (1.0 / 5 + t2 * (1.0 / 7 + t2 * (1.0 / 9 + t2 * (1.0 / 11))))));
   float r = float(double(exponent) + series);
   r = x == std::numeric_limits<float>::infinity() ? x : r;
   r = x == 0 ? -std::numeric_limits<float>::infinity() : r;
@@ -142,11 +166,21 @@ inline float log2Fast(float x) {
 }
 
 // ex2, lg2 and the reciprocals of .ftz forms flush both sides; sin and cos too.
-struct Ex2Op { static float apply(float x) { return exp2Fast(x); } };
-struct Lg2Op { static float apply(float x) { return log2Fast(x); } };
-struct SinOp { static float apply(float x) { return float(std::sin(double(x))); } };
-struct CosOp { static float apply(float x) { return float(std::cos(double(x))); } };
-struct TanhOp { static float apply(float x) { return float(std::tanh(double(x))); } };
+struct Ex2Op {
+  static float apply(float x) { return exp2Fast(x); }
+};
+struct Lg2Op {
+  static float apply(float x) { return log2Fast(x); }
+};
+struct SinOp {
+  static float apply(float x) { return float(std::sin(double(x))); }
+};
+struct CosOp {
+  static float apply(float x) { return float(std::cos(double(x))); }
+};
+struct TanhOp {
+  static float apply(float x) { return float(std::tanh(double(x))); }
+};
 
 /// The coarse double reciprocals work on the upper 32 bits only; the low ones of the result are zero.
 template <class Op, bool ftz> struct CoarseDouble {
@@ -190,22 +224,21 @@ template <bool isMin, bool ftz, bool nan, bool xorsign> struct MinMax {
   template <class T> static T apply(T a, T b, T c) { return apply(apply(a, b), c); }
 };
 
-template <bool isMin> Handler minMax(const Form &form, unsigned sources) {
+template <bool isMin> Handler minMax(const Form &form) {
   if (form.type() == Type::F64)
     return binary<MinMax<isMin, false, false, false>, double, double, double>;
   bool ftz = form.has("ftz"), nan = form.has("NaN"), xorsign = form.has("xorsign");
-  if (sources == 3) {
-    if (ftz)
-      return nan ? ternary<MinMax<isMin, true, true, false>, float, float, float, float> : ternary<MinMax<isMin, true, false, false>, float, float, float, float>;
-    return nan ? ternary<MinMax<isMin, false, true, false>, float, float, float, float> : ternary<MinMax<isMin, false, false, false>, float, float, float, float>;
-  }
   if (ftz && nan)
-    return xorsign ? binary<MinMax<isMin, true, true, true>, float, float, float> : binary<MinMax<isMin, true, true, false>, float, float, float>;
+    return xorsign ? binary<MinMax<isMin, true, true, true>, float, float, float>
+                   : binary<MinMax<isMin, true, true, false>, float, float, float>;
   if (ftz)
-    return xorsign ? binary<MinMax<isMin, true, false, true>, float, float, float> : binary<MinMax<isMin, true, false, false>, float, float, float>;
+    return xorsign ? binary<MinMax<isMin, true, false, true>, float, float, float>
+                   : binary<MinMax<isMin, true, false, false>, float, float, float>;
   if (nan)
-    return xorsign ? binary<MinMax<isMin, false, true, true>, float, float, float> : binary<MinMax<isMin, false, true, false>, float, float, float>;
-  return xorsign ? binary<MinMax<isMin, false, false, true>, float, float, float> : binary<MinMax<isMin, false, false, false>, float, float, float>;
+    return xorsign ? binary<MinMax<isMin, false, true, true>, float, float, float>
+                   : binary<MinMax<isMin, false, true, false>, float, float, float>;
+  return xorsign ? binary<MinMax<isMin, false, false, true>, float, float, float>
+                 : binary<MinMax<isMin, false, false, false>, float, float, float>;
 }
 
 /// min and max with three sources: two operands would read a slot that is not there, so the choice is made when run.
@@ -217,9 +250,10 @@ template <bool isMin, bool ftz, bool nan> void minMax3(Warp &warp, const Instruc
 }
 template <bool isMin> Handler minMaxHandler(const Form &form) {
   if (form.type() == Type::F64 || form.has("xorsign"))
-    return minMax<isMin>(form, 2);
+    return minMax<isMin>(form);
   bool ftz = form.has("ftz"), nan = form.has("NaN");
-  return ftz ? (nan ? minMax3<isMin, true, true> : minMax3<isMin, true, false>) : (nan ? minMax3<isMin, false, true> : minMax3<isMin, false, false>);
+  return ftz ? (nan ? minMax3<isMin, true, true> : minMax3<isMin, true, false>)
+             : (nan ? minMax3<isMin, false, true> : minMax3<isMin, false, false>);
 }
 
 // abs and neg change the sign bit; NaN results of .f32 are canonical in PTX only for .ftz-free arithmetic, so the
@@ -243,34 +277,59 @@ Handler selectFloat(const Form &form) {
   std::string_view op = form.opcode();
   bool isDouble = form.type() == Type::F64, ftz = form.has("ftz");
   if (form.type() == Type::F32x2) {
-    if (op == "add") return pairs2<AddOp>(ftz);
-    if (op == "sub") return pairs2<SubOp>(ftz);
-    if (op == "mul") return pairs2<MulOp>(ftz);
+    if (op == "add")
+      return pairs2<AddOp>(ftz);
+    if (op == "sub")
+      return pairs2<SubOp>(ftz);
+    if (op == "mul")
+      return pairs2<MulOp>(ftz);
     return ftz ? ternary<F32x2<FmaOp, true, 3>, uint64_t, uint64_t, uint64_t, uint64_t>
                : ternary<F32x2<FmaOp, false, 3>, uint64_t, uint64_t, uint64_t, uint64_t>;
   }
-  if (op == "add") return arithmetic<AddOp, 2>(form);
-  if (op == "sub") return arithmetic<SubOp, 2>(form);
-  if (op == "mul") return arithmetic<MulOp, 2>(form);
-  if (op == "fma" || op == "mad") return arithmetic<FmaOp, 3>(form);
-  if (op == "div") return arithmetic<DivOp, 2>(form);
-  if (op == "rcp") return isDouble && ftz ? unary<CoarseDouble<RcpOp, true>, double, double> : arithmetic<RcpOp, 1>(form);
-  if (op == "sqrt") return arithmetic<SqrtOp, 1>(form);
+  if (op == "add")
+    return arithmetic<AddOp, 2>(form);
+  if (op == "sub")
+    return arithmetic<SubOp, 2>(form);
+  if (op == "mul")
+    return arithmetic<MulOp, 2>(form);
+  if (op == "fma" || op == "mad")
+    return arithmetic<FmaOp, 3>(form);
+  if (op == "div")
+    return arithmetic<DivOp, 2>(form);
+  if (op == "rcp")
+    return isDouble && ftz ? unary<CoarseDouble<RcpOp, true>, double, double> : arithmetic<RcpOp, 1>(form);
+  if (op == "sqrt")
+    return arithmetic<SqrtOp, 1>(form);
   if (op == "rsqrt") {
     if (isDouble)
-      return ftz ? unary<CoarseDouble<RsqrtOp, true>, double, double> : unary<CoarseDouble<RsqrtOp, false>, double, double>;
+      return ftz ? unary<CoarseDouble<RsqrtOp, true>, double, double>
+                 : unary<CoarseDouble<RsqrtOp, false>, double, double>;
     return approximate<RsqrtOp>(form);
   }
-  if (op == "ex2") return approximate<Ex2Op>(form);
-  if (op == "lg2") return approximate<Lg2Op>(form);
-  if (op == "sin") return approximate<SinOp>(form);
-  if (op == "cos") return approximate<CosOp>(form);
-  if (op == "tanh") return approximate<TanhOp>(form);
-  if (op == "abs") return isDouble ? unary<AbsOp<false>, double, double> : ftz ? unary<AbsOp<true>, float, float> : unary<AbsOp<false>, float, float>;
-  if (op == "neg") return isDouble ? unary<NegOp<false>, double, double> : ftz ? unary<NegOp<true>, float, float> : unary<NegOp<false>, float, float>;
-  if (op == "min") return minMaxHandler<true>(form);
-  if (op == "max") return minMaxHandler<false>(form);
-  if (op == "copysign") return isDouble ? binary<CopysignOp, double, double, double> : binary<CopysignOp, float, float, float>;
+  if (op == "ex2")
+    return approximate<Ex2Op>(form);
+  if (op == "lg2")
+    return approximate<Lg2Op>(form);
+  if (op == "sin")
+    return approximate<SinOp>(form);
+  if (op == "cos")
+    return approximate<CosOp>(form);
+  if (op == "tanh")
+    return approximate<TanhOp>(form);
+  if (op == "abs")
+    return isDouble ? unary<AbsOp<false>, double, double>
+           : ftz    ? unary<AbsOp<true>, float, float>
+                    : unary<AbsOp<false>, float, float>;
+  if (op == "neg")
+    return isDouble ? unary<NegOp<false>, double, double>
+           : ftz    ? unary<NegOp<true>, float, float>
+                    : unary<NegOp<false>, float, float>;
+  if (op == "min")
+    return minMaxHandler<true>(form);
+  if (op == "max")
+    return minMaxHandler<false>(form);
+  if (op == "copysign")
+    return isDouble ? binary<CopysignOp, double, double, double> : binary<CopysignOp, float, float, float>;
   return nullptr;
 }
 

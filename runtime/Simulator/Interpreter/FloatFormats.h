@@ -77,13 +77,20 @@ inline double roundToFormat(double x, int mantissa, int minimumExponent, double 
       rounded += 1;
     break;
   }
-  case Rounding::Zero: rounded = std::trunc(scaled); break;
-  case Rounding::Down: rounded = std::floor(scaled); break;
-  default: rounded = std::ceil(scaled); break;
+  case Rounding::Zero:
+    rounded = std::trunc(scaled);
+    break;
+  case Rounding::Down:
+    rounded = std::floor(scaled);
+    break;
+  default:
+    rounded = std::ceil(scaled);
+    break;
   }
   double result = std::copysign(std::ldexp(rounded, quantumExponent), x);
   if (std::fabs(result) > largest) {
-    bool toLargest = rounding == Rounding::Zero || (rounding == Rounding::Down && x > 0) || (rounding == Rounding::Up && x < 0);
+    bool toLargest =
+        rounding == Rounding::Zero || (rounding == Rounding::Down && x > 0) || (rounding == Rounding::Up && x < 0);
     return std::copysign(toLargest ? largest : std::numeric_limits<double>::infinity(), x);
   }
   return result;
@@ -197,7 +204,8 @@ template <bool e4m3> struct Float8 {
     double fraction = std::frexp(r, &exponent);
     if (exponent - 1 < 1 - bias)
       return uint8_t(sign | uint8_t(std::ldexp(r, bias - 1 + mantissaBits)));
-    return uint8_t(sign | (exponent - 1 + bias) << mantissaBits | (uint8_t(std::ldexp(fraction, mantissaBits + 1)) & ((1 << mantissaBits) - 1)));
+    return uint8_t(sign | (exponent - 1 + bias) << mantissaBits |
+                   (uint8_t(std::ldexp(fraction, mantissaBits + 1)) & ((1 << mantissaBits) - 1)));
   }
 };
 

@@ -22,18 +22,30 @@ enum FormBits : int64_t {
 inline int64_t formBits(const Form &form) {
   int64_t bits = 0;
   for (std::string_view m : form.modifiers) {
-    if (m == "rz" || m == "rzi") bits |= 1;
-    if (m == "rm" || m == "rmi") bits |= 2;
-    if (m == "rp" || m == "rpi") bits |= 3;
-    if (m == "rni" || m == "rzi" || m == "rmi" || m == "rpi") bits |= RoundToInteger;
-    if (m == "rna") bits |= RoundAway;
-    if (m == "ftz") bits |= FlushDenormals;
-    if (m == "sat") bits |= Saturate;
-    if (m == "relu") bits |= Relu;
-    if (m == "satfinite") bits |= SatFinite;
-    if (m == "and") bits |= CombineAnd;
-    if (m == "or") bits |= CombineOr;
-    if (m == "xor") bits |= CombineXor;
+    if (m == "rz" || m == "rzi")
+      bits |= 1;
+    if (m == "rm" || m == "rmi")
+      bits |= 2;
+    if (m == "rp" || m == "rpi")
+      bits |= 3;
+    if (m == "rni" || m == "rzi" || m == "rmi" || m == "rpi")
+      bits |= RoundToInteger;
+    if (m == "rna")
+      bits |= RoundAway;
+    if (m == "ftz")
+      bits |= FlushDenormals;
+    if (m == "sat")
+      bits |= Saturate;
+    if (m == "relu")
+      bits |= Relu;
+    if (m == "satfinite")
+      bits |= SatFinite;
+    if (m == "and")
+      bits |= CombineAnd;
+    if (m == "or")
+      bits |= CombineOr;
+    if (m == "xor")
+      bits |= CombineXor;
   }
   return bits;
 }

@@ -9,9 +9,18 @@ namespace {
 // exponents, where denormal products do not fit; its arithmetic goes through double.
 template <class F> uint16_t roundSum(double exactOrOdd) { return F::fromDouble(exactOrOdd, Rounding::Nearest); }
 
-struct AddOp { static double apply(double a, double b) { return addToOdd(a, b); } static float fast(float a, float b) { return a + b; } };
-struct SubOp { static double apply(double a, double b) { return addToOdd(a, -b); } static float fast(float a, float b) { return a - b; } };
-struct MulOp { static double apply(double a, double b) { return a * b; } static float fast(float a, float b) { return a * b; } };
+struct AddOp {
+  static double apply(double a, double b) { return addToOdd(a, b); }
+  static float fast(float a, float b) { return a + b; }
+};
+struct SubOp {
+  static double apply(double a, double b) { return addToOdd(a, -b); }
+  static float fast(float a, float b) { return a - b; }
+};
+struct MulOp {
+  static double apply(double a, double b) { return a * b; }
+  static float fast(float a, float b) { return a * b; }
+};
 
 template <class F> uint16_t finish(uint16_t x, bool ftz, bool sat, bool relu) {
   if (ftz)
@@ -95,9 +104,12 @@ template <class F, bool ftz> struct HEx2 {
 };
 
 template <class Op> struct Both {
-  static uint32_t apply(uint32_t a) { return uint32_t(Op::apply(uint16_t(a))) | uint32_t(Op::apply(uint16_t(a >> 16))) << 16; }
+  static uint32_t apply(uint32_t a) {
+    return uint32_t(Op::apply(uint16_t(a))) | uint32_t(Op::apply(uint16_t(a >> 16))) << 16;
+  }
   static uint32_t apply(uint32_t a, uint32_t b) {
-    return uint32_t(Op::apply(uint16_t(a), uint16_t(b))) | uint32_t(Op::apply(uint16_t(a >> 16), uint16_t(b >> 16))) << 16;
+    return uint32_t(Op::apply(uint16_t(a), uint16_t(b))) | uint32_t(Op::apply(uint16_t(a >> 16), uint16_t(b >> 16)))
+                                                               << 16;
   }
   static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
     return uint32_t(Op::apply(uint16_t(a), uint16_t(b), uint16_t(c))) |
@@ -105,12 +117,15 @@ template <class Op> struct Both {
   }
 };
 
-template <class Op> Handler one(bool packed) { return packed ? unary<Both<Op>, uint32_t, uint32_t> : unary<Op, uint16_t, uint16_t>; }
+template <class Op> Handler one(bool packed) {
+  return packed ? unary<Both<Op>, uint32_t, uint32_t> : unary<Op, uint16_t, uint16_t>;
+}
 template <class Op> Handler two(bool packed) {
   return packed ? binary<Both<Op>, uint32_t, uint32_t, uint32_t> : binary<Op, uint16_t, uint16_t, uint16_t>;
 }
 template <class Op> Handler three(bool packed) {
-  return packed ? ternary<Both<Op>, uint32_t, uint32_t, uint32_t, uint32_t> : ternary<Op, uint16_t, uint16_t, uint16_t, uint16_t>;
+  return packed ? ternary<Both<Op>, uint32_t, uint32_t, uint32_t, uint32_t>
+                : ternary<Op, uint16_t, uint16_t, uint16_t, uint16_t>;
 }
 
 template <class F, class Op> Handler arithmetic(const Form &form, bool packed) {
@@ -130,27 +145,41 @@ template <class F> Handler fusedMultiplyAdd(const Form &form, bool packed) {
 template <class F, bool isMin> Handler minMax(const Form &form, bool packed) {
   bool ftz = form.has("ftz"), nan = form.has("NaN"), xorsign = form.has("xorsign");
   if (ftz && nan)
-    return xorsign ? two<HMinMax<F, isMin, true, true, true>>(packed) : two<HMinMax<F, isMin, true, true, false>>(packed);
+    return xorsign ? two<HMinMax<F, isMin, true, true, true>>(packed)
+                   : two<HMinMax<F, isMin, true, true, false>>(packed);
   if (ftz)
-    return xorsign ? two<HMinMax<F, isMin, true, false, true>>(packed) : two<HMinMax<F, isMin, true, false, false>>(packed);
+    return xorsign ? two<HMinMax<F, isMin, true, false, true>>(packed)
+                   : two<HMinMax<F, isMin, true, false, false>>(packed);
   if (nan)
-    return xorsign ? two<HMinMax<F, isMin, false, true, true>>(packed) : two<HMinMax<F, isMin, false, true, false>>(packed);
-  return xorsign ? two<HMinMax<F, isMin, false, false, true>>(packed) : two<HMinMax<F, isMin, false, false, false>>(packed);
+    return xorsign ? two<HMinMax<F, isMin, false, true, true>>(packed)
+                   : two<HMinMax<F, isMin, false, true, false>>(packed);
+  return xorsign ? two<HMinMax<F, isMin, false, false, true>>(packed)
+                 : two<HMinMax<F, isMin, false, false, false>>(packed);
 }
 
 template <class F> Handler select(const Form &form, bool packed) {
   std::string_view op = form.opcode();
   bool ftz = form.has("ftz");
-  if (op == "add") return arithmetic<F, AddOp>(form, packed);
-  if (op == "sub") return arithmetic<F, SubOp>(form, packed);
-  if (op == "mul") return arithmetic<F, MulOp>(form, packed);
-  if (op == "fma") return fusedMultiplyAdd<F>(form, packed);
-  if (op == "abs") return ftz ? one<HAbs<F, true>>(packed) : one<HAbs<F, false>>(packed);
-  if (op == "neg") return ftz ? one<HNeg<F, true>>(packed) : one<HNeg<F, false>>(packed);
-  if (op == "min") return minMax<F, true>(form, packed);
-  if (op == "max") return minMax<F, false>(form, packed);
-  if (op == "tanh") return one<HTanh<F>>(packed);
-  if (op == "ex2") return ftz ? one<HEx2<F, true>>(packed) : one<HEx2<F, false>>(packed);
+  if (op == "add")
+    return arithmetic<F, AddOp>(form, packed);
+  if (op == "sub")
+    return arithmetic<F, SubOp>(form, packed);
+  if (op == "mul")
+    return arithmetic<F, MulOp>(form, packed);
+  if (op == "fma")
+    return fusedMultiplyAdd<F>(form, packed);
+  if (op == "abs")
+    return ftz ? one<HAbs<F, true>>(packed) : one<HAbs<F, false>>(packed);
+  if (op == "neg")
+    return ftz ? one<HNeg<F, true>>(packed) : one<HNeg<F, false>>(packed);
+  if (op == "min")
+    return minMax<F, true>(form, packed);
+  if (op == "max")
+    return minMax<F, false>(form, packed);
+  if (op == "tanh")
+    return one<HTanh<F>>(packed);
+  if (op == "ex2")
+    return ftz ? one<HEx2<F, true>>(packed) : one<HEx2<F, false>>(packed);
   return nullptr;
 }
 
@@ -158,7 +187,8 @@ template <class F> Handler select(const Form &form, bool packed) {
 
 Handler selectHalf(const Form &form) {
   bool packed = form.type() == Type::F16x2 || form.type() == Type::BF16x2;
-  return form.type() == Type::F16 || form.type() == Type::F16x2 ? select<Half>(form, packed) : select<BFloat>(form, packed);
+  return form.type() == Type::F16 || form.type() == Type::F16x2 ? select<Half>(form, packed)
+                                                                : select<BFloat>(form, packed);
 }
 
 } // namespace WEFT_SIMULATOR_ISA

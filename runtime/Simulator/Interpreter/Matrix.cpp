@@ -16,7 +16,8 @@ struct F16Input {
   static void unpack(const uint32_t *lanes, float *out) {
 #if defined(__F16C__)
     for (unsigned n = 0; n < 64; n += 8)
-      _mm256_storeu_ps(out + n, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(reinterpret_cast<const uint16_t *>(lanes) + n))));
+      _mm256_storeu_ps(out + n, _mm256_cvtph_ps(_mm_loadu_si128(
+                                    reinterpret_cast<const __m128i *>(reinterpret_cast<const uint16_t *>(lanes) + n))));
 #else
     for (unsigned lane = 0; lane < warpSize; ++lane) {
       out[2 * lane] = Half::toFloat(uint16_t(lanes[lane]));
@@ -57,7 +58,8 @@ template <class T> struct ByteInput {
 };
 
 /// D[16][8] = sum over kTiles tiles of A * B + C, with C and D as [row][column].
-template <class A, class B, class T, unsigned kTiles> void product(Warp &warp, const uint32_t *aSlots, const uint32_t *bSlots, T (&sum)[16][8]) {
+template <class A, class B, class T, unsigned kTiles>
+void product(Warp &warp, const uint32_t *aSlots, const uint32_t *bSlots, T (&sum)[16][8]) {
   constexpr unsigned width = 4 * A::perRegister;
   alignas(64) T a[8 * width], b[8 * width], bByRow[width][8];
   for (unsigned tile = 0; tile < kTiles; ++tile) {
@@ -111,7 +113,8 @@ void writeHalfAccumulator(Warp &warp, const uint32_t *slots, const float (&sum)[
   for (unsigned r = 0; r < 2; ++r) {
     uint32_t *d = warp.lanes<uint32_t>(slots[r]);
     for (unsigned lane = 0; lane < warpSize; ++lane)
-      d[lane] = uint32_t(Half::fromFloat(sum[lane / 4 + r * 8][lane % 4 * 2])) | uint32_t(Half::fromFloat(sum[lane / 4 + r * 8][lane % 4 * 2 + 1])) << 16;
+      d[lane] = uint32_t(Half::fromFloat(sum[lane / 4 + r * 8][lane % 4 * 2])) |
+                uint32_t(Half::fromFloat(sum[lane / 4 + r * 8][lane % 4 * 2 + 1])) << 16;
   }
 }
 
@@ -123,7 +126,8 @@ const uint32_t *slotsOf(Warp &warp, const Instruction &i) {
 /// All 32 lanes must take part; the member mask has been checked, exited lanes have not.
 void requireFullWarp(Warp &warp, const Instruction &i) {
   if (warp.exec != ~0u)
-    abortLaunch(warp, i, FaultKind::WarpSyncDivergence, unsigned(__builtin_ctz(warp.exec)), "a matrix instruction needs all 32 lanes of the warp; some have exited or are masked off");
+    abortLaunch(warp, i, FaultKind::WarpSyncDivergence, unsigned(__builtin_ctz(warp.exec)),
+                "a matrix instruction needs all 32 lanes of the warp; some have exited or are masked off");
 }
 
 template <class A, class B, unsigned kTiles, bool halfC, bool halfD> void mmaFloat(Warp &warp, const Instruction &i) {
@@ -201,15 +205,16 @@ template <unsigned count, bool transposed, bool isStore> void moveMatrices(Warp 
           tile[m * 8 + row][column] = uint16_t(warp.lanes<const uint32_t>(slots[m])[lane] >> (16 * h));
         }
   }
-  accessMemory(warp, access, i.space, addresses, rows, 16, isStore, [&](uint32_t mask, const uint64_t *at, Placement place) {
-    forLanes(mask, [&](unsigned lane) {
-      void *memory = reinterpret_cast<void *>(place.delta + at[lane] + lane * place.stride);
-      if (isStore)
-        std::memcpy(memory, tile[lane], 16);
-      else
-        std::memcpy(tile[lane], memory, 16);
-    });
-  });
+  accessMemory(warp, access, i.space, addresses, rows, 16, isStore,
+               [&](uint32_t mask, const uint64_t *at, Placement place) {
+                 forLanes(mask, [&](unsigned lane) {
+                   void *memory = reinterpret_cast<void *>(place.delta + at[lane] + lane * place.stride);
+                   if (isStore)
+                     std::memcpy(memory, tile[lane], 16);
+                   else
+                     std::memcpy(tile[lane], memory, 16);
+                 });
+               });
   if (!isStore) {
     for (unsigned m = 0; m < count; ++m) {
       uint32_t *d = warp.lanes<uint32_t>(slots[m]);
@@ -251,22 +256,40 @@ Handler multiply(const Form &form) {
   Type d = form.type(0), a = form.type(1), b = form.type(2), c = form.type(3);
   bool saturating = form.has("satfinite");
   switch (a) {
-  case Type::F16: return form.has("m16n8k16") ? byAccumulator<F16Input, F16Input, 2>(d, c) : byAccumulator<F16Input, F16Input, 1>(d, c);
-  case Type::BF16: return form.has("m16n8k16") ? byAccumulator<BF16Input, BF16Input, 2>(d, c) : byAccumulator<BF16Input, BF16Input, 1>(d, c);
-  case Type::TF32: return form.has("m16n8k8") ? byAccumulator<TF32Input, TF32Input, 2>(d, c) : byAccumulator<TF32Input, TF32Input, 1>(d, c);
-  case Type::E4M3: return b == Type::E4M3 ? byAccumulator<F8Input<true>, F8Input<true>, 2>(d, c) : byAccumulator<F8Input<true>, F8Input<false>, 2>(d, c);
-  case Type::E5M2: return b == Type::E4M3 ? byAccumulator<F8Input<false>, F8Input<true>, 2>(d, c) : byAccumulator<F8Input<false>, F8Input<false>, 2>(d, c);
-  case Type::S8: return b == Type::S8 ? integerProduct<int8_t, int8_t>(form.has("m16n8k32"), saturating) : integerProduct<int8_t, uint8_t>(form.has("m16n8k32"), saturating);
-  case Type::U8: return b == Type::S8 ? integerProduct<uint8_t, int8_t>(form.has("m16n8k32"), saturating) : integerProduct<uint8_t, uint8_t>(form.has("m16n8k32"), saturating);
-  case Type::F64: return mmaDouble;
-  default: return nullptr;
+  case Type::F16:
+    return form.has("m16n8k16") ? byAccumulator<F16Input, F16Input, 2>(d, c)
+                                : byAccumulator<F16Input, F16Input, 1>(d, c);
+  case Type::BF16:
+    return form.has("m16n8k16") ? byAccumulator<BF16Input, BF16Input, 2>(d, c)
+                                : byAccumulator<BF16Input, BF16Input, 1>(d, c);
+  case Type::TF32:
+    return form.has("m16n8k8") ? byAccumulator<TF32Input, TF32Input, 2>(d, c)
+                               : byAccumulator<TF32Input, TF32Input, 1>(d, c);
+  case Type::E4M3:
+    return b == Type::E4M3 ? byAccumulator<F8Input<true>, F8Input<true>, 2>(d, c)
+                           : byAccumulator<F8Input<true>, F8Input<false>, 2>(d, c);
+  case Type::E5M2:
+    return b == Type::E4M3 ? byAccumulator<F8Input<false>, F8Input<true>, 2>(d, c)
+                           : byAccumulator<F8Input<false>, F8Input<false>, 2>(d, c);
+  case Type::S8:
+    return b == Type::S8 ? integerProduct<int8_t, int8_t>(form.has("m16n8k32"), saturating)
+                         : integerProduct<int8_t, uint8_t>(form.has("m16n8k32"), saturating);
+  case Type::U8:
+    return b == Type::S8 ? integerProduct<uint8_t, int8_t>(form.has("m16n8k32"), saturating)
+                         : integerProduct<uint8_t, uint8_t>(form.has("m16n8k32"), saturating);
+  case Type::F64:
+    return mmaDouble;
+  default:
+    return nullptr;
   }
 }
 
 template <bool isStore> Handler moveHandler(const Form &form) {
   bool transposed = form.has("trans");
-  if (form.has("x4")) return transposed ? moveMatrices<4, true, isStore> : moveMatrices<4, false, isStore>;
-  if (form.has("x2")) return transposed ? moveMatrices<2, true, isStore> : moveMatrices<2, false, isStore>;
+  if (form.has("x4"))
+    return transposed ? moveMatrices<4, true, isStore> : moveMatrices<4, false, isStore>;
+  if (form.has("x2"))
+    return transposed ? moveMatrices<2, true, isStore> : moveMatrices<2, false, isStore>;
   return transposed ? moveMatrices<1, true, isStore> : moveMatrices<1, false, isStore>;
 }
 
@@ -274,8 +297,10 @@ template <bool isStore> Handler moveHandler(const Form &form) {
 
 Handler selectMatrix(const Form &form) {
   std::string_view op = form.opcode();
-  if (op == "mma") return multiply(form);
-  if (op == "ldmatrix") return moveHandler<false>(form);
+  if (op == "mma")
+    return multiply(form);
+  if (op == "ldmatrix")
+    return moveHandler<false>(form);
   return op == "stmatrix" ? moveHandler<true>(form) : transposeMatrix;
 }
 

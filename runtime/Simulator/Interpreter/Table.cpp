@@ -30,10 +30,11 @@ Handler selectFence(const Form &);
 Handler selectNothing();
 
 const HandlerTable &table() {
-  static const HandlerTable instance = {selectInteger, selectPredicate, selectCompare, selectFloat, selectHalf, selectConvert, selectLoad, selectStore,
-                                        selectParameterLoad, selectFrameLoad, selectFrameStore, selectAtomic, selectAsyncCopy, selectWarpWide, selectMatrix,
-                                        selectCopy, selectPack, selectUnpack, selectReadSpecial, selectIsSpace, selectConvertAddress, selectActiveMask,
-                                        selectFence, selectNothing};
+  static const HandlerTable instance = {
+      selectInteger,     selectPredicate, selectCompare,        selectFloat,      selectHalf,       selectConvert,
+      selectLoad,        selectStore,     selectParameterLoad,  selectFrameLoad,  selectFrameStore, selectAtomic,
+      selectAsyncCopy,   selectWarpWide,  selectMatrix,         selectCopy,       selectPack,       selectUnpack,
+      selectReadSpecial, selectIsSpace,   selectConvertAddress, selectActiveMask, selectFence,      selectNothing};
   return instance;
 }
 

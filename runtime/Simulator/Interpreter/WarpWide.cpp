@@ -11,7 +11,8 @@ namespace {
 enum class Direction { Up, Down, Butterfly, Index };
 
 template <Direction direction> void shuffle(Warp &warp, const Instruction &i) {
-  const uint32_t *a = warp.lanes<const uint32_t>(i.a), *b = warp.lanes<const uint32_t>(i.b), *c = warp.lanes<const uint32_t>(i.c);
+  const uint32_t *a = warp.lanes<const uint32_t>(i.a), *b = warp.lanes<const uint32_t>(i.b),
+                 *c = warp.lanes<const uint32_t>(i.c);
   const uint32_t *members = warp.lanes<const uint32_t>(i.f);
   alignas(64) uint32_t result[warpSize] = {};
   uint32_t inRange = 0;
@@ -45,7 +46,8 @@ template <Direction direction> void shuffle(Warp &warp, const Instruction &i) {
     if (!present && !told) {
       told = true;
       report(warp, i, FaultKind::WarpSyncDivergence, lane,
-             "the shuffle takes a value from lane " + std::to_string(from) + ", which does not take part in it; the value is undefined");
+             "the shuffle takes a value from lane " + std::to_string(from) +
+                 ", which does not take part in it; the value is undefined");
     }
     result[lane] = a[from];
     inRange |= uint32_t(valid) << lane;
@@ -64,10 +66,18 @@ template <VoteKind kind> void vote(Warp &warp, const Instruction &i) {
   forLanes(exec, [&](unsigned lane) {
     uint32_t members = masks[lane] & exec, yes = votes & members;
     switch (kind) {
-    case VoteKind::All: out |= uint32_t(yes == members) << lane; break;
-    case VoteKind::Any: out |= uint32_t(yes != 0) << lane; break;
-    case VoteKind::Uniform: out |= uint32_t(yes == members || yes == 0) << lane; break;
-    case VoteKind::Ballot: warp.lanes<uint32_t>(i.d)[lane] = yes; break;
+    case VoteKind::All:
+      out |= uint32_t(yes == members) << lane;
+      break;
+    case VoteKind::Any:
+      out |= uint32_t(yes != 0) << lane;
+      break;
+    case VoteKind::Uniform:
+      out |= uint32_t(yes == members || yes == 0) << lane;
+      break;
+    case VoteKind::Ballot:
+      warp.lanes<uint32_t>(i.d)[lane] = yes;
+      break;
     }
   });
   if (kind != VoteKind::Ballot)
@@ -91,12 +101,24 @@ template <class T, bool all> void match(Warp &warp, const Instruction &i) {
     writePredicate(warp, i.e, agreed);
 }
 
-struct Add { template <class T> static T apply(T a, T b) { return T(uint32_t(a) + uint32_t(b)); } };
-struct Min { template <class T> static T apply(T a, T b) { return a < b ? a : b; } };
-struct Max { template <class T> static T apply(T a, T b) { return a > b ? a : b; } };
-struct And { template <class T> static T apply(T a, T b) { return a & b; } };
-struct Or { template <class T> static T apply(T a, T b) { return a | b; } };
-struct Xor { template <class T> static T apply(T a, T b) { return a ^ b; } };
+struct Add {
+  template <class T> static T apply(T a, T b) { return T(uint32_t(a) + uint32_t(b)); }
+};
+struct Min {
+  template <class T> static T apply(T a, T b) { return a < b ? a : b; }
+};
+struct Max {
+  template <class T> static T apply(T a, T b) { return a > b ? a : b; }
+};
+struct And {
+  template <class T> static T apply(T a, T b) { return a & b; }
+};
+struct Or {
+  template <class T> static T apply(T a, T b) { return a | b; }
+};
+struct Xor {
+  template <class T> static T apply(T a, T b) { return a ^ b; }
+};
 
 template <class Op, class T> void reduce(Warp &warp, const Instruction &i) {
   const T *a = warp.lanes<const T>(i.a);
@@ -134,25 +156,34 @@ void elect(Warp &warp, const Instruction &i) {
 Handler selectWarpWide(const Form &form) {
   std::string_view op = form.opcode();
   if (op == "shfl") {
-    if (form.has("up")) return shuffle<Direction::Up>;
-    if (form.has("down")) return shuffle<Direction::Down>;
+    if (form.has("up"))
+      return shuffle<Direction::Up>;
+    if (form.has("down"))
+      return shuffle<Direction::Down>;
     return form.has("bfly") ? shuffle<Direction::Butterfly> : shuffle<Direction::Index>;
   }
   if (op == "vote") {
-    if (form.has("ballot")) return vote<VoteKind::Ballot>;
-    if (form.has("all")) return vote<VoteKind::All>;
+    if (form.has("ballot"))
+      return vote<VoteKind::Ballot>;
+    if (form.has("all"))
+      return vote<VoteKind::All>;
     return form.has("any") ? vote<VoteKind::Any> : vote<VoteKind::Uniform>;
   }
   bool wide = form.type() == Type::B64;
   if (op == "match")
-    return form.has("all") ? (wide ? match<uint64_t, true> : match<uint32_t, true>) : (wide ? match<uint64_t, false> : match<uint32_t, false>);
+    return form.has("all") ? (wide ? match<uint64_t, true> : match<uint32_t, true>)
+                           : (wide ? match<uint64_t, false> : match<uint32_t, false>);
   if (op == "elect")
     return elect;
   bool isSigned = form.type() == Type::S32;
-  if (form.has("add")) return reduce<Add, uint32_t>;
-  if (form.has("min")) return isSigned ? reduce<Min, int32_t> : reduce<Min, uint32_t>;
-  if (form.has("max")) return isSigned ? reduce<Max, int32_t> : reduce<Max, uint32_t>;
-  if (form.has("and")) return reduce<And, uint32_t>;
+  if (form.has("add"))
+    return reduce<Add, uint32_t>;
+  if (form.has("min"))
+    return isSigned ? reduce<Min, int32_t> : reduce<Min, uint32_t>;
+  if (form.has("max"))
+    return isSigned ? reduce<Max, int32_t> : reduce<Max, uint32_t>;
+  if (form.has("and"))
+    return reduce<And, uint32_t>;
   return form.has("or") ? reduce<Or, uint32_t> : reduce<Xor, uint32_t>;
 }
 

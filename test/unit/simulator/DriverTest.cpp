@@ -58,7 +58,8 @@ std::string reason() { return grow(weftSimulatorLastReason) + grow(weftSimulator
 class Driver : public testing::Test {
 protected:
   void start(const std::vector<std::pair<const char *, const char *>> &variables = {}) {
-    for (const char *name : {"WEFT_SIMULATOR_DEVICES", "WEFT_SIMULATOR_CHECKS", "WEFT_SIMULATOR_SEED", "WEFT_SIMULATOR_INJECT", "WEFT_SIMULATOR_MEMORY_MB"})
+    for (const char *name : {"WEFT_SIMULATOR_DEVICES", "WEFT_SIMULATOR_CHECKS", "WEFT_SIMULATOR_SEED",
+                             "WEFT_SIMULATOR_INJECT", "WEFT_SIMULATOR_MEMORY_MB"})
       unsetenv(name);
     setenv("WEFT_SIMULATOR_ASSEMBLER", "0", 1);
     for (const auto &entry : variables)
@@ -160,7 +161,8 @@ TEST_F(Driver, FreeTooEarlyIsReported) {
   CHECK(launchScale(data, 128, 2.0f, a));
   CHECK(cuMemFreeAsync(data, b));
   CHECK(cuCtxSynchronize());
-  EXPECT_NE(grow(weftSimulatorReport).find("cuMemFreeAsync in stream 2 writes bytes"), std::string::npos) << grow(weftSimulatorReport);
+  EXPECT_NE(grow(weftSimulatorReport).find("cuMemFreeAsync in stream 2 writes bytes"), std::string::npos)
+      << grow(weftSimulatorReport);
 }
 
 TEST_F(Driver, HostReadBeforeSynchronisationSeesOldBytes) {
@@ -222,7 +224,9 @@ TEST_F(Driver, OutOfMemoryAndBadArguments) {
   EXPECT_EQ(cuMemcpyHtoD(data, text, 4), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(cuStreamSynchronize(reinterpret_cast<CUstream>(context)), CUDA_ERROR_INVALID_HANDLE);
   CUmodule bad;
-  EXPECT_EQ(cuModuleLoadData(&bad, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n  frobnicate.u32;\n}\n"), CUDA_ERROR_INVALID_PTX);
+  EXPECT_EQ(cuModuleLoadData(
+                &bad, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n  frobnicate.u32;\n}\n"),
+            CUDA_ERROR_INVALID_PTX);
   EXPECT_NE(reason().find("ptx:6: error: unknown instruction form 'frobnicate.u32'"), std::string::npos) << reason();
   EXPECT_EQ(cuModuleLoadData(&bad, ".version 8.0\n.target sm_100\n.address_size 64\n"), CUDA_ERROR_NO_BINARY_FOR_GPU);
   CUfunction none;
@@ -287,7 +291,7 @@ TEST_F(Driver, CapturedGraphWithForkAndUpdate) {
     CHECK(cuGraphLaunch(exec, a));
     CHECK(cuStreamSynchronize(a));
     CHECK(cuMemcpyDtoH(result.data(), x, 512));
-    EXPECT_EQ(result[0], 9.0f);  // copied from y after 3 * 3
+    EXPECT_EQ(result[0], 9.0f);   // copied from y after 3 * 3
     EXPECT_EQ(result[100], 4.0f); // 2 * 2
     CUgraph changed;
     capture(10.0f, &changed);
@@ -348,7 +352,9 @@ TEST_F(Driver, CopiesInTwoDimensions) {
 
 TEST_F(Driver, EveryListedFunctionIsExported) {
   start();
-  static const struct { const char *exported, *asked; } rows[] = {
+  static const struct {
+    const char *exported, *asked;
+  } rows[] = {
 #define DRIVER_FUNCTION(function, name) {#function, name},
 #include "runtime/Simulator/Driver/DriverApi.def"
   };

@@ -14,7 +14,9 @@ void trim(Words &w) {
     w.pop_back();
 }
 int bitLength(const Words &w) { return w.empty() ? 0 : int(w.size()) * 32 - __builtin_clz(w.back()); }
-bool bitAt(const Words &w, int bit) { return bit >= 0 && size_t(bit / 32) < w.size() && (w[size_t(bit / 32)] >> (bit % 32)) & 1; }
+bool bitAt(const Words &w, int bit) {
+  return bit >= 0 && size_t(bit / 32) < w.size() && (w[size_t(bit / 32)] >> (bit % 32)) & 1;
+}
 
 Words shiftLeft(const Words &w, int count) {
   Words out(w.size() + size_t(count / 32) + 1, 0);
@@ -87,11 +89,20 @@ Words roundedShift(const Words &w, int count, bool negative, Direction direction
   bool half = bitAt(w, count - 1), rest = anyBelow(w, count - 1);
   bool up = false;
   switch (direction) {
-  case Direction::NearestEven: up = half && (rest || (!out.empty() && (out[0] & 1))); break;
-  case Direction::NearestAway: up = half; break;
-  case Direction::Zero: break;
-  case Direction::Down: up = negative && (half || rest); break;
-  case Direction::Up: up = !negative && (half || rest); break;
+  case Direction::NearestEven:
+    up = half && (rest || (!out.empty() && (out[0] & 1)));
+    break;
+  case Direction::NearestAway:
+    up = half;
+    break;
+  case Direction::Zero:
+    break;
+  case Direction::Down:
+    up = negative && (half || rest);
+    break;
+  case Direction::Up:
+    up = !negative && (half || rest);
+    break;
   }
   if (up)
     increment(out);
@@ -137,7 +148,7 @@ uint64_t Exact::round(const FloatFormat &format, Direction direction, uint64_t n
     return sign | (format.hasInfinity ? top : largest);
   if (magnitude.empty())
     return sign;
-  int lowest = 1 - format.bias() - format.fraction;           // exponent of the last place of denormals
+  int lowest = 1 - format.bias() - format.fraction; // exponent of the last place of denormals
   int quantum = std::max(exponent + bitLength(magnitude) - 1 - format.fraction, lowest);
   Words rounded = roundedShift(magnitude, quantum - exponent, negative, direction);
   uint64_t value = lowWords(rounded);
@@ -151,7 +162,8 @@ uint64_t Exact::round(const FloatFormat &format, Direction direction, uint64_t n
   else
     code = value;
   if (code > largest) {
-    bool stays = direction == Direction::Zero || (direction == Direction::Down && !negative) || (direction == Direction::Up && negative);
+    bool stays = direction == Direction::Zero || (direction == Direction::Down && !negative) ||
+                 (direction == Direction::Up && negative);
     return sign | (stays || !format.hasInfinity ? largest : top);
   }
   return sign | code;
@@ -244,7 +256,8 @@ Exact multiply(const Exact &a, const Exact &b) {
 
 Exact divide(const Exact &a, const Exact &b) {
   bool negative = a.negative != b.negative;
-  if (a.kind == Exact::Kind::NaN || b.kind == Exact::Kind::NaN || (a.kind == b.kind && a.kind == Exact::Kind::Infinite) || (a.isZero() && b.isZero()))
+  if (a.kind == Exact::Kind::NaN || b.kind == Exact::Kind::NaN ||
+      (a.kind == b.kind && a.kind == Exact::Kind::Infinite) || (a.isZero() && b.isZero()))
     return special(Exact::Kind::NaN, false);
   if (a.kind == Exact::Kind::Infinite || b.isZero())
     return special(Exact::Kind::Infinite, negative);

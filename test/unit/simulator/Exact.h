@@ -18,7 +18,8 @@ struct FloatFormat {
   int bias() const { return (1 << (exponent - 1)) - 1; }
   uint64_t signBit() const { return uint64_t(1) << (fraction + exponent); }
 };
-constexpr FloatFormat formatF16{10, 5}, formatBF16{7, 8}, formatTF32{10, 8}, formatF32{23, 8}, formatF64{52, 11}, formatE4M3{3, 4, false}, formatE5M2{2, 5};
+constexpr FloatFormat formatF16{10, 5}, formatBF16{7, 8}, formatTF32{10, 8}, formatF32{23, 8}, formatF64{52, 11},
+    formatE4M3{3, 4, false}, formatE5M2{2, 5};
 
 enum class Direction { NearestEven, NearestAway, Zero, Down, Up };
 

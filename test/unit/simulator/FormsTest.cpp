@@ -28,10 +28,14 @@ struct FormTest {
 
 Type widerType(Type type) {
   switch (type) {
-  case Type::U16: return Type::U32;
-  case Type::S16: return Type::S32;
-  case Type::U32: return Type::U64;
-  default: return Type::S64;
+  case Type::U16:
+    return Type::U32;
+  case Type::S16:
+    return Type::S32;
+  case Type::U32:
+    return Type::U64;
+  default:
+    return Type::S64;
   }
 }
 
@@ -52,7 +56,10 @@ OperandKind kindOf(const Form &form, const std::string &token) {
   else if (token == "M")
     kind.isLiteral = true;
   else
-    kind.type = token == "T" ? form.type(0) : token == "U" ? form.type(1) : token == "W" ? widerType(form.type(0)) : typeFromSuffix(token);
+    kind.type = token == "T"   ? form.type(0)
+                : token == "U" ? form.type(1)
+                : token == "W" ? widerType(form.type(0))
+                               : typeFromSuffix(token);
   return kind;
 }
 
@@ -123,22 +130,35 @@ FormTest makeTest(const std::string &opcode, const FormPattern &pattern, unsigne
       line("neg.s32 %r12, %r11");
     line("st.global.b32 [%rd31+8], %r11");
   }
-  test.kernel = ".visible .entry k" + std::to_string(number) + "(.param .u64 in, .param .u64 out)\n{\n"
+  test.kernel = ".visible .entry k" + std::to_string(number) +
+                "(.param .u64 in, .param .u64 out)\n{\n"
                 ".reg .pred %p<12>;\n.reg .b16 %rs<12>;\n.reg .b32 %r<48>;\n.reg .b64 %rd<32>;\n"
                 "    ld.param.u64 %rd20, [in];\n    ld.param.u64 %rd21, [out];\n    mov.u32 %r30, %tid.x;\n"
-                "    mad.wide.u32 %rd30, %r30, " + std::to_string(slots * 8) + ", %rd20;\n    mad.wide.u32 %rd31, %r30, 16, %rd21;\n" + body + "    ret;\n}\n";
+                "    mad.wide.u32 %rd30, %r30, " +
+                std::to_string(slots * 8) + ", %rd20;\n    mad.wide.u32 %rd31, %r30, 16, %rd21;\n" + body +
+                "    ret;\n}\n";
   return test;
 }
 
 const FloatFormat *formatOf(Type type) {
   switch (type) {
-  case Type::F16: case Type::F16x2: return &formatF16;
-  case Type::BF16: case Type::BF16x2: return &formatBF16;
-  case Type::F32: case Type::F32x2: return &formatF32;
-  case Type::F64: return &formatF64;
-  case Type::E4M3x2: return &formatE4M3;
-  case Type::E5M2x2: return &formatE5M2;
-  default: return nullptr;
+  case Type::F16:
+  case Type::F16x2:
+    return &formatF16;
+  case Type::BF16:
+  case Type::BF16x2:
+    return &formatBF16;
+  case Type::F32:
+  case Type::F32x2:
+    return &formatF32;
+  case Type::F64:
+    return &formatF64;
+  case Type::E4M3x2:
+    return &formatE4M3;
+  case Type::E5M2x2:
+    return &formatE5M2;
+  default:
+    return nullptr;
   }
 }
 
@@ -148,9 +168,22 @@ uint64_t edgeOrRandom(Type type, std::mt19937_64 &random) {
     unsigned width = unsigned(f->fraction + f->exponent + 1);
     uint64_t out = 0;
     for (unsigned part = 0; part < bits / width; ++part) {
-      uint64_t top = ((uint64_t(1) << f->exponent) - 1) << f->fraction, one = uint64_t(f->bias()) << f->fraction, ulp = uint64_t(1);
-      uint64_t edges[] = {0, top, top | 1, top | (uint64_t(1) << (f->fraction - 1)), 1, (uint64_t(1) << f->fraction) - 1, uint64_t(1) << f->fraction, top - 1,
-                          one, one + ulp, one - ulp, one | (uint64_t(1) << (f->fraction - 1)), one + (uint64_t(1) << f->fraction), one - (uint64_t(1) << f->fraction)};
+      uint64_t top = ((uint64_t(1) << f->exponent) - 1) << f->fraction, one = uint64_t(f->bias()) << f->fraction,
+               ulp = uint64_t(1);
+      uint64_t edges[] = {0,
+                          top,
+                          top | 1,
+                          top | (uint64_t(1) << (f->fraction - 1)),
+                          1,
+                          (uint64_t(1) << f->fraction) - 1,
+                          uint64_t(1) << f->fraction,
+                          top - 1,
+                          one,
+                          one + ulp,
+                          one - ulp,
+                          one | (uint64_t(1) << (f->fraction - 1)),
+                          one + (uint64_t(1) << f->fraction),
+                          one - (uint64_t(1) << f->fraction)};
       uint64_t value;
       uint64_t choice = random() % 8;
       if (choice < 3)
@@ -165,11 +198,16 @@ uint64_t edgeOrRandom(Type type, std::mt19937_64 &random) {
     return out;
   }
   uint64_t high = uint64_t(1) << (bits - 1);
-  uint64_t edges[] = {0, 1, 2, ~uint64_t(0), ~uint64_t(1), high, high - 1, high + 1, 31, 32, 33, 63, 64, 65, 255, 256, 0x7fff, 0x8000, 0xffff, 0x80, 0x7f, 16, 15};
+  uint64_t edges[] = {0,  1,  2,   ~uint64_t(0), ~uint64_t(1), high,   high - 1, high + 1, 31,   32, 33, 63,
+                      64, 65, 255, 256,          0x7fff,       0x8000, 0xffff,   0x80,     0x7f, 16, 15};
   switch (random() % 4) {
-  case 0: case 1: return edges[random() % (sizeof edges / sizeof edges[0])];
-  case 2: return random() % 100;
-  default: return random();
+  case 0:
+  case 1:
+    return edges[random() % (sizeof edges / sizeof edges[0])];
+  case 2:
+    return random() % 100;
+  default:
+    return random();
   }
 }
 
@@ -192,7 +230,8 @@ bool matches(const FormTest &test, uint64_t got, const ReferenceOutput &want, st
     why = text;
     return good;
   }
-  std::snprintf(text, sizeof text, "got %#llx, expected %#llx", static_cast<unsigned long long>(got), static_cast<unsigned long long>(want.bits[0]));
+  std::snprintf(text, sizeof text, "got %#llx, expected %#llx", static_cast<unsigned long long>(got),
+                static_cast<unsigned long long>(want.bits[0]));
   why = text;
   if (got == want.bits[0])
     return true;
@@ -224,7 +263,9 @@ void runTests(std::vector<FormTest> &tests, unsigned &failures) {
     std::vector<ReferenceInput> inputs(vectors);
     for (unsigned v = 0; v < vectors; ++v) {
       for (unsigned i = 0; i < test.sources.size(); ++i) {
-        uint64_t value = test.sources[i].isLiteral ? 0 : test.sources[i].isPredicate ? random() & 1 : edgeOrRandom(test.sources[i].type, random);
+        uint64_t value = test.sources[i].isLiteral     ? 0
+                         : test.sources[i].isPredicate ? random() & 1
+                                                       : edgeOrRandom(test.sources[i].type, random);
         if (v % 16 == 0 && i == 1)
           value = in[v * slots]; // equal operands now and then
         if (!test.sources[i].isLiteral && !test.sources[i].isPredicate && typeSize(test.sources[i].type) < 8)
@@ -253,8 +294,10 @@ void runTests(std::vector<FormTest> &tests, unsigned &failures) {
       }
       if (!good) {
         char operands[160];
-        std::snprintf(operands, sizeof operands, " of %#llx, %#llx, %#llx, %#llx carry %d", static_cast<unsigned long long>(inputs[v].source[0]),
-                      static_cast<unsigned long long>(inputs[v].source[1]), static_cast<unsigned long long>(inputs[v].source[2]),
+        std::snprintf(operands, sizeof operands, " of %#llx, %#llx, %#llx, %#llx carry %d",
+                      static_cast<unsigned long long>(inputs[v].source[0]),
+                      static_cast<unsigned long long>(inputs[v].source[1]),
+                      static_cast<unsigned long long>(inputs[v].source[2]),
                       static_cast<unsigned long long>(inputs[v].source[3]), int(inputs[v].carry));
         if (++failures <= 40)
           ADD_FAILURE() << form.name << operands << ": " << why;

@@ -22,30 +22,47 @@ Wide valueOf(uint64_t raw, unsigned bits, bool isSigned) {
 }
 Wide valueOf(uint64_t raw, Type type) { return valueOf(raw, bitsOf(type), isSignedType(type)); }
 Wide clampTo(Wide value, unsigned bits, bool isSigned) {
-  Wide low = isSigned ? -(Wide(1) << (bits - 1)) : 0, high = isSigned ? (Wide(1) << (bits - 1)) - 1 : (Wide(1) << bits) - 1;
+  Wide low = isSigned ? -(Wide(1) << (bits - 1)) : 0,
+       high = isSigned ? (Wide(1) << (bits - 1)) - 1 : (Wide(1) << bits) - 1;
   return std::min(std::max(value, low), high);
 }
 
 const FloatFormat *formatOf(Type type) {
   switch (type) {
-  case Type::F16: case Type::F16x2: return &formatF16;
-  case Type::BF16: case Type::BF16x2: return &formatBF16;
-  case Type::F32: case Type::F32x2: return &formatF32;
-  case Type::F64: return &formatF64;
-  case Type::TF32: return &formatTF32;
-  case Type::E4M3x2: return &formatE4M3;
-  case Type::E5M2x2: return &formatE5M2;
-  default: return nullptr;
+  case Type::F16:
+  case Type::F16x2:
+    return &formatF16;
+  case Type::BF16:
+  case Type::BF16x2:
+    return &formatBF16;
+  case Type::F32:
+  case Type::F32x2:
+    return &formatF32;
+  case Type::F64:
+    return &formatF64;
+  case Type::TF32:
+    return &formatTF32;
+  case Type::E4M3x2:
+    return &formatE4M3;
+  case Type::E5M2x2:
+    return &formatE5M2;
+  default:
+    return nullptr;
   }
 }
 uint64_t nanOf(const FloatFormat &format) { return (uint64_t(1) << (format.fraction + format.exponent)) - 1; }
 Direction directionOf(const Form &form) {
-  if (form.has("rz") || form.has("rzi")) return Direction::Zero;
-  if (form.has("rm") || form.has("rmi")) return Direction::Down;
-  if (form.has("rp") || form.has("rpi")) return Direction::Up;
+  if (form.has("rz") || form.has("rzi"))
+    return Direction::Zero;
+  if (form.has("rm") || form.has("rmi"))
+    return Direction::Down;
+  if (form.has("rp") || form.has("rpi"))
+    return Direction::Up;
   return form.has("rna") ? Direction::NearestAway : Direction::NearestEven;
 }
-bool isDenormal(uint64_t bits, const FloatFormat &f) { return ((bits >> f.fraction) & mask(unsigned(f.exponent))) == 0; }
+bool isDenormal(uint64_t bits, const FloatFormat &f) {
+  return ((bits >> f.fraction) & mask(unsigned(f.exponent))) == 0;
+}
 uint64_t flushed(uint64_t bits, const FloatFormat &f) { return isDenormal(bits, f) ? bits & f.signBit() : bits; }
 bool isNaN(uint64_t bits, const FloatFormat &f) { return Exact::fromBits(bits, f).kind == Exact::Kind::NaN; }
 uint64_t oneOf(const FloatFormat &f) { return uint64_t(f.bias()) << f.fraction; }
@@ -65,13 +82,20 @@ bool integer(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
   auto put = [&](Wide value, unsigned width) { out.bits[0] = uint64_t(value) & mask(width); };
   if (type == Type::U16x2 || type == Type::S16x2) {
     for (unsigned half = 0; half < 2; ++half) {
-      Wide a = valueOf(in.source[0] >> (16 * half), 16, isSigned), b = valueOf(in.source[1] >> (16 * half), 16, isSigned), r = 0;
-      if (op == "add") r = a + b;
-      else if (op == "sub") r = a - b;
-      else if (op == "min") r = std::min(a, b);
-      else if (op == "max") r = std::max(a, b);
-      else return false;
-      if (form.has("relu")) r = std::max<Wide>(r, 0);
+      Wide a = valueOf(in.source[0] >> (16 * half), 16, isSigned),
+           b = valueOf(in.source[1] >> (16 * half), 16, isSigned), r = 0;
+      if (op == "add")
+        r = a + b;
+      else if (op == "sub")
+        r = a - b;
+      else if (op == "min")
+        r = std::min(a, b);
+      else if (op == "max")
+        r = std::max(a, b);
+      else
+        return false;
+      if (form.has("relu"))
+        r = std::max<Wide>(r, 0);
       out.bits[0] |= (uint64_t(r) & 0xffff) << (16 * half);
     }
     return true;
@@ -92,12 +116,15 @@ bool integer(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
     uint64_t high64 = 0, low64 = 0;
     if (big) { // 64 x 64 in 32-bit pieces; the sign is put right afterwards
       uint64_t a = in.source[0], b = in.source[1];
-      uint64_t p0 = (a & 0xffffffff) * (b & 0xffffffff), p1 = (a >> 32) * (b & 0xffffffff), p2 = (a & 0xffffffff) * (b >> 32), p3 = (a >> 32) * (b >> 32);
+      uint64_t p0 = (a & 0xffffffff) * (b & 0xffffffff), p1 = (a >> 32) * (b & 0xffffffff),
+               p2 = (a & 0xffffffff) * (b >> 32), p3 = (a >> 32) * (b >> 32);
       uint64_t middle = (p0 >> 32) + (p1 & 0xffffffff) + (p2 & 0xffffffff);
       low64 = middle << 32 | (p0 & 0xffffffff);
       high64 = p3 + (p1 >> 32) + (p2 >> 32) + (middle >> 32);
-      if (isSigned && (a >> 63)) high64 -= b;
-      if (isSigned && (b >> 63)) high64 -= a;
+      if (isSigned && (a >> 63))
+        high64 -= b;
+      if (isSigned && (b >> 63))
+        high64 -= a;
       product = 0;
     } else {
       product = s(0) * s(1);
@@ -107,7 +134,8 @@ bool integer(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
       put(product + c, 2 * bits);
       return true;
     }
-    uint64_t part = big ? (form.has("hi") ? high64 : low64) : (form.has("hi") ? uint64_t(product >> bits) : uint64_t(product)) & mask(bits);
+    uint64_t part = big ? (form.has("hi") ? high64 : low64)
+                        : (form.has("hi") ? uint64_t(product >> bits) : uint64_t(product)) & mask(bits);
     if (op == "mul") {
       put(Wide(part), bits);
       return true;
@@ -129,8 +157,10 @@ bool integer(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
   }
   if (op == "div" || op == "rem") {
     Wide a = s(0), b = s(1);
-    if (b == 0) put(op == "div" ? -1 : a, bits);
-    else put(op == "div" ? a / b : a % b, bits);
+    if (b == 0)
+      put(op == "div" ? -1 : a, bits);
+    else
+      put(op == "div" ? a / b : a % b, bits);
     return true;
   }
   if (op == "min" || op == "max") {
@@ -138,9 +168,18 @@ bool integer(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
     put(form.has("relu") ? std::max<Wide>(r, 0) : r, bits);
     return true;
   }
-  if (op == "abs") { put(s(0) < 0 ? -s(0) : s(0), bits); return true; }
-  if (op == "neg") { put(-s(0), bits); return true; }
-  if (op == "sad") { put(s(2) + (s(0) < s(1) ? s(1) - s(0) : s(0) - s(1)), bits); return true; }
+  if (op == "abs") {
+    put(s(0) < 0 ? -s(0) : s(0), bits);
+    return true;
+  }
+  if (op == "neg") {
+    put(-s(0), bits);
+    return true;
+  }
+  if (op == "sad") {
+    put(s(2) + (s(0) < s(1) ? s(1) - s(0) : s(0) - s(1)), bits);
+    return true;
+  }
   if (op == "dp4a" || op == "dp2a") {
     bool sa = form.type(0) == Type::S32, sb = form.type(1) == Type::S32;
     Wide sum = Wide(in.source[2]);
@@ -153,11 +192,26 @@ bool integer(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
     return true;
   }
   uint64_t a = in.source[0] & mask(bits), b = in.source[1] & mask(bits), c = in.source[2];
-  if (op == "and") { put(a & b, bits); return true; }
-  if (op == "or") { put(a | b, bits); return true; }
-  if (op == "xor") { put(a ^ b, bits); return true; }
-  if (op == "not") { put(~a, bits); return true; }
-  if (op == "cnot") { put(a == 0, bits); return true; }
+  if (op == "and") {
+    put(a & b, bits);
+    return true;
+  }
+  if (op == "or") {
+    put(a | b, bits);
+    return true;
+  }
+  if (op == "xor") {
+    put(a ^ b, bits);
+    return true;
+  }
+  if (op == "not") {
+    put(~a, bits);
+    return true;
+  }
+  if (op == "cnot") {
+    put(a == 0, bits);
+    return true;
+  }
   if (op == "lop3") {
     for (unsigned i = 0; i < 32; ++i) {
       unsigned row = ((a >> i) & 1) << 2 | ((b >> i) & 1) << 1 | ((c >> i) & 1);
@@ -167,9 +221,12 @@ bool integer(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
   }
   if (op == "shl" || op == "shr") {
     uint32_t n = uint32_t(in.source[1]);
-    if (op == "shl") put(n >= bits ? 0 : Wide(a) << n, bits);
-    else if (isSigned) put(s(0) >> std::min(n, bits - 1), bits);
-    else put(n >= bits ? 0 : Wide(a) >> n, bits);
+    if (op == "shl")
+      put(n >= bits ? 0 : Wide(a) << n, bits);
+    else if (isSigned)
+      put(s(0) >> std::min(n, bits - 1), bits);
+    else
+      put(n >= bits ? 0 : Wide(a) >> n, bits);
     return true;
   }
   if (op == "shf") {
@@ -183,10 +240,15 @@ bool integer(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
     uint8_t bytes[8];
     for (unsigned i = 0; i < 8; ++i)
       bytes[i] = uint8_t(i < 4 ? a >> (8 * i) : b >> (8 * (i - 4)));
-    static const struct { const char *mode; int index[4][4]; } tables[] = {
-        {"f4e", {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}}}, {"b4e", {{0, 7, 6, 5}, {1, 0, 7, 6}, {2, 1, 0, 7}, {3, 2, 1, 0}}},
-        {"rc8", {{0, 0, 0, 0}, {1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}}}, {"ecl", {{0, 1, 2, 3}, {1, 1, 2, 3}, {2, 2, 2, 3}, {3, 3, 3, 3}}},
-        {"ecr", {{0, 0, 0, 0}, {0, 1, 1, 1}, {0, 1, 2, 2}, {0, 1, 2, 3}}}, {"rc16", {{0, 1, 0, 1}, {2, 3, 2, 3}, {0, 1, 0, 1}, {2, 3, 2, 3}}}};
+    static const struct {
+      const char *mode;
+      int index[4][4];
+    } tables[] = {{"f4e", {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}}},
+                  {"b4e", {{0, 7, 6, 5}, {1, 0, 7, 6}, {2, 1, 0, 7}, {3, 2, 1, 0}}},
+                  {"rc8", {{0, 0, 0, 0}, {1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}}},
+                  {"ecl", {{0, 1, 2, 3}, {1, 1, 2, 3}, {2, 2, 2, 3}, {3, 3, 3, 3}}},
+                  {"ecr", {{0, 0, 0, 0}, {0, 1, 1, 1}, {0, 1, 2, 2}, {0, 1, 2, 3}}},
+                  {"rc16", {{0, 1, 0, 1}, {2, 3, 2, 3}, {0, 1, 0, 1}, {2, 3, 2, 3}}}};
     for (const auto &table : tables) {
       if (!form.has(table.mode))
         continue;
@@ -259,10 +321,13 @@ bool integer(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
 }
 
 bool comparison(std::string_view op, int order, bool unordered, bool &result) {
-  static const struct { const char *name; bool less, equal, greater, nan; } rows[] = {
-      {"eq", 0, 1, 0, 0}, {"ne", 1, 0, 1, 0}, {"lt", 1, 0, 0, 0}, {"le", 1, 1, 0, 0}, {"gt", 0, 0, 1, 0}, {"ge", 0, 1, 1, 0}, {"lo", 1, 0, 0, 0},
-      {"ls", 1, 1, 0, 0}, {"hi", 0, 0, 1, 0}, {"hs", 0, 1, 1, 0}, {"equ", 0, 1, 0, 1}, {"neu", 1, 0, 1, 1}, {"ltu", 1, 0, 0, 1}, {"leu", 1, 1, 0, 1},
-      {"gtu", 0, 0, 1, 1}, {"geu", 0, 1, 1, 1}, {"num", 1, 1, 1, 0}, {"nan", 0, 0, 0, 1}};
+  static const struct {
+    const char *name;
+    bool less, equal, greater, nan;
+  } rows[] = {{"eq", 0, 1, 0, 0},  {"ne", 1, 0, 1, 0},  {"lt", 1, 0, 0, 0},  {"le", 1, 1, 0, 0},  {"gt", 0, 0, 1, 0},
+              {"ge", 0, 1, 1, 0},  {"lo", 1, 0, 0, 0},  {"ls", 1, 1, 0, 0},  {"hi", 0, 0, 1, 0},  {"hs", 0, 1, 1, 0},
+              {"equ", 0, 1, 0, 1}, {"neu", 1, 0, 1, 1}, {"ltu", 1, 0, 0, 1}, {"leu", 1, 1, 0, 1}, {"gtu", 0, 0, 1, 1},
+              {"geu", 0, 1, 1, 1}, {"num", 1, 1, 1, 0}, {"nan", 0, 0, 0, 1}};
   for (const auto &row : rows)
     if (op == row.name) {
       result = unordered ? row.nan : order < 0 ? row.less : order == 0 ? row.equal : row.greater;
@@ -308,8 +373,12 @@ bool compares(const Form &form, const ReferenceInput &in, ReferenceOutput &out) 
     const FloatFormat &f = *formatOf(form.type());
     Exact x = Exact::fromBits(in.source[0], f);
     bool denormal = isDenormal(in.source[0], f), finite = x.kind == Exact::Kind::Finite;
-    out.bits[0] = form.has("finite") ? finite : form.has("infinite") ? x.kind == Exact::Kind::Infinite : form.has("number") ? x.kind != Exact::Kind::NaN
-                  : form.has("notanumber") ? x.kind == Exact::Kind::NaN : form.has("normal") ? finite && !denormal : denormal && !x.isZero();
+    out.bits[0] = form.has("finite")       ? finite
+                  : form.has("infinite")   ? x.kind == Exact::Kind::Infinite
+                  : form.has("number")     ? x.kind != Exact::Kind::NaN
+                  : form.has("notanumber") ? x.kind == Exact::Kind::NaN
+                  : form.has("normal")     ? finite && !denormal
+                                           : denormal && !x.isZero();
     return true;
   }
   Type type = op == "set" ? form.type(1) : form.type();
@@ -330,16 +399,26 @@ bool compares(const Form &form, const ReferenceInput &in, ReferenceOutput &out) 
     return true;
   }
   bool second = pair ? high : !low, first = low, c = in.source[2] & 1;
-  if (form.has("and")) { first = first && c; second = second && c; }
-  if (form.has("or")) { first = first || c; second = second || c; }
-  if (form.has("xor")) { first = first != c; second = second != c; }
+  if (form.has("and")) {
+    first = first && c;
+    second = second && c;
+  }
+  if (form.has("or")) {
+    first = first || c;
+    second = second || c;
+  }
+  if (form.has("xor")) {
+    first = first != c;
+    second = second != c;
+  }
   out.bits[0] = first;
   out.bits[1] = second;
   return true;
 }
 
 /// One element of a float instruction.
-bool scalarFloat(const Form &form, const FloatFormat &f, bool isDouble, const uint64_t *raw, unsigned sources, uint64_t &bits, ReferenceOutput &out) {
+bool scalarFloat(const Form &form, const FloatFormat &f, bool isDouble, const uint64_t *raw, unsigned sources,
+                 uint64_t &bits, ReferenceOutput &out) {
   std::string_view op = form.opcode();
   bool ftz = form.has("ftz");
   uint64_t x[3];
@@ -389,31 +468,48 @@ bool scalarFloat(const Form &form, const FloatFormat &f, bool isDouble, const ui
   Direction direction = directionOf(form);
   bool down = direction == Direction::Down;
   Exact r;
-  if (op == "add") r = add(e[0], e[1], down);
-  else if (op == "sub") r = add(e[0], negate(e[1]), down);
-  else if (op == "mul") r = multiply(e[0], e[1]);
+  if (op == "add")
+    r = add(e[0], e[1], down);
+  else if (op == "sub")
+    r = add(e[0], negate(e[1]), down);
+  else if (op == "mul")
+    r = multiply(e[0], e[1]);
   else if (op == "fma" || op == "mad") {
     Exact product = multiply(e[0], e[1]);
     r = add(product, e[2], down);
-  } else if (op == "div") r = divide(e[0], e[1]);
-  else if (op == "rcp") r = divide(Exact::fromInteger(1, false), e[0]);
-  else if (op == "sqrt") r = squareRoot(e[0]);
+  } else if (op == "div")
+    r = divide(e[0], e[1]);
+  else if (op == "rcp")
+    r = divide(Exact::fromInteger(1, false), e[0]);
+  else if (op == "sqrt")
+    r = squareRoot(e[0]);
   else {
     // Transcendental: the host's double functions stand in for the exact value.
     double v = e[0].approximate(), y;
-    if (op == "rsqrt") y = 1 / std::sqrt(v);
-    else if (op == "sin") y = std::sin(v);
-    else if (op == "cos") y = std::cos(v);
-    else if (op == "lg2") y = std::log2(v);
-    else if (op == "ex2") y = std::exp2(v);
-    else if (op == "tanh") y = std::tanh(v);
-    else return false;
+    if (op == "rsqrt")
+      y = 1 / std::sqrt(v);
+    else if (op == "sin")
+      y = std::sin(v);
+    else if (op == "cos")
+      y = std::cos(v);
+    else if (op == "lg2")
+      y = std::log2(v);
+    else if (op == "ex2")
+      y = std::exp2(v);
+    else if (op == "tanh")
+      y = std::tanh(v);
+    else
+      return false;
     out.approximate = true;
     out.value = y;
     double last = std::ldexp(1.0, -f.fraction);
     // What PTX promises: rsqrt, ex2 and lg2 about 2^-22 relative, sin and cos 2^-20.5 absolute, tanh 2^-11.
     out.relative = f.fraction == 23 ? (op == "tanh" ? 0x1p-11 : 0x1p-22) : isDouble ? 0x1p-20 : last;
-    out.absolute = f.fraction == 23 ? (op == "sin" || op == "cos" ? 0x1p-20 : op == "lg2" ? 0x1p-22 : 0x1p-149) : isDouble ? 0 : 0x1p-24;
+    out.absolute = f.fraction == 23 ? (op == "sin" || op == "cos" ? 0x1p-20
+                                       : op == "lg2"              ? 0x1p-22
+                                                                  : 0x1p-149)
+                   : isDouble       ? 0
+                                    : 0x1p-24;
     if (ftz)
       out.absolute = std::max(out.absolute, 0x1p-126);
     if (f.exponent == 8 && f.fraction == 7)
@@ -480,7 +576,8 @@ bool convert(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
     Exact x = Exact::fromBits(bits, *source);
     unsigned width = bitsOf(to);
     bool isSigned = isSignedType(to);
-    Wide low = isSigned ? -(Wide(1) << (width - 1)) : 0, high = isSigned ? (Wide(1) << (width - 1)) - 1 : (Wide(1) << width) - 1;
+    Wide low = isSigned ? -(Wide(1) << (width - 1)) : 0,
+         high = isSigned ? (Wide(1) << (width - 1)) - 1 : (Wide(1) << width) - 1;
     Wide value;
     if (x.kind == Exact::Kind::NaN)
       value = from == Type::F64 || width == 64 ? valueOf(uint64_t(1) << (width - 1), to) : 0;
@@ -502,7 +599,8 @@ bool convert(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
       x = Exact::fromInteger(0, false);
     uint64_t bits = x.round(*target, direction, nan);
     uint64_t top = mask(unsigned(target->exponent)) << target->fraction;
-    if (form.has("satfinite") && x.kind != Exact::Kind::NaN && target->hasInfinity && (bits & ~target->signBit()) == top)
+    if (form.has("satfinite") && x.kind != Exact::Kind::NaN && target->hasInfinity &&
+        (bits & ~target->signBit()) == top)
       bits -= 1;
     if (ftz && (to == Type::F32 || to == Type::F16))
       bits = flushed(bits, *target);
@@ -523,9 +621,11 @@ bool convert(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
   case Type::F16x2:
   case Type::BF16x2:
     if (from == Type::F32)
-      out.bits[0] = one(loadSource(in.source[0], false), nanOf(*target)) << 16 | one(loadSource(in.source[1], true), nanOf(*target));
+      out.bits[0] = one(loadSource(in.source[0], false), nanOf(*target)) << 16 |
+                    one(loadSource(in.source[1], true), nanOf(*target));
     else
-      out.bits[0] = one(loadSource(in.source[0] >> 8, true), nanOf(*target)) << 16 | one(loadSource(in.source[0] & 255, false), nanOf(*target));
+      out.bits[0] = one(loadSource(in.source[0] >> 8, true), nanOf(*target)) << 16 |
+                    one(loadSource(in.source[0] & 255, false), nanOf(*target));
     return true;
   case Type::E4M3x2:
   case Type::E5M2x2:
@@ -553,18 +653,23 @@ bool convert(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
 
 bool reference(const Form &form, const ReferenceInput &input, ReferenceOutput &output) {
   switch (form.family()) {
-  case Family::Integer: return integer(form, input, output);
-  case Family::Compare: return compares(form, input, output);
+  case Family::Integer:
+    return integer(form, input, output);
+  case Family::Compare:
+    return compares(form, input, output);
   case Family::Float:
-  case Family::Half: return floating(form, input, output);
-  case Family::Convert: return convert(form, input, output);
+  case Family::Half:
+    return floating(form, input, output);
+  case Family::Convert:
+    return convert(form, input, output);
   case Family::Predicate: {
     std::string_view op = form.opcode();
     bool a = input.source[0] & 1, b = input.source[1] & 1;
     output.bits[0] = op == "and" ? (a && b) : op == "or" ? (a || b) : op == "xor" ? a != b : op == "not" ? !a : a;
     return true;
   }
-  default: return false;
+  default:
+    return false;
   }
 }
 

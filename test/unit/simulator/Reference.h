@@ -17,8 +17,8 @@ struct ReferenceInput {
 struct ReferenceOutput {
   uint64_t bits[2] = {0, 0}; ///< Destination and second predicate.
   bool carry = false;
-  bool anyNaN = false;       ///< Every NaN of the type is right.
-  bool approximate = false;  ///< `value` to within `relative` or `absolute`.
+  bool anyNaN = false;      ///< Every NaN of the type is right.
+  bool approximate = false; ///< `value` to within `relative` or `absolute`.
   double value = 0, relative = 0, absolute = 0;
 };
 

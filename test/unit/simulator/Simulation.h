@@ -31,7 +31,9 @@ public:
     return made->base;
   }
   /// Never written.
-  uint64_t allocate(uint64_t bytes, int device = 0) { return memory.allocate(device, bytes, AllocationKind::Device, "test buffer")->base; }
+  uint64_t allocate(uint64_t bytes, int device = 0) {
+    return memory.allocate(device, bytes, AllocationKind::Device, "test buffer")->base;
+  }
   template <class T> std::vector<T> download(uint64_t address, size_t count) const {
     std::vector<T> out(count);
     std::memcpy(out.data(), reinterpret_cast<const void *>(address), count * sizeof(T));
@@ -39,7 +41,8 @@ public:
   }
 
   /// Parameters in the order of the kernel's, each as the type it has there.
-  template <class... Parameters> LaunchResult run(const std::string &kernel, Coordinates grid, Coordinates block, Parameters... parameters) {
+  template <class... Parameters>
+  LaunchResult run(const std::string &kernel, Coordinates grid, Coordinates block, Parameters... parameters) {
     auto found = loaded->kernels.find(kernel);
     if (found == loaded->kernels.end()) {
       ADD_FAILURE() << "no kernel '" << kernel << "'";
@@ -83,7 +86,9 @@ public:
 
 /// A module of one kernel "k" with 64-bit registers %rd, 32-bit %r, floats %f, predicates %p.
 inline std::string kernelText(const std::string &parameters, const std::string &body, const std::string &before = "") {
-  return ".version 8.7\n.target sm_90\n.address_size 64\n" + before + "\n.visible .entry k(" + parameters + ")\n{\n.reg .pred %p<16>;\n.reg .b16 %rs<32>;\n.reg .b32 %r<64>;\n.reg .f32 %f<32>;\n.reg .b64 %rd<32>;\n.reg .f64 %fd<16>;\n" +
+  return ".version 8.7\n.target sm_90\n.address_size 64\n" + before + "\n.visible .entry k(" + parameters +
+         ")\n{\n.reg .pred %p<16>;\n.reg .b16 %rs<32>;\n.reg .b32 %r<64>;\n.reg .f32 %f<32>;\n.reg .b64 %rd<32>;\n.reg "
+         ".f64 %fd<16>;\n" +
          body + "\n}\n";
 }
 

@@ -87,7 +87,8 @@ SKIP:
     @%p5 bra DONE;
     st.global.u32 [%rd2], %r12;
 DONE:
-    ret;)", ".shared .align 4 .b8 tile[512];")));
+    ret;)",
+                                         ".shared .align 4 .b8 tile[512];")));
   simulation.options.checkRaces = true;
   std::vector<uint32_t> values(128);
   uint32_t sum = 0;
@@ -115,7 +116,8 @@ TEST(Smoke, RecursiveCall) {
     mul.wide.u32 %rd2, %r1, 4;
     add.s64 %rd3, %rd1, %rd2;
     st.global.u32 [%rd3], %r2;
-    ret;)", R"(
+    ret;)",
+                                         R"(
 .func (.param .b32 func_retval0) fact(.param .b32 fact_param_0)
 {
   .local .align 4 .b8 depot[4];
