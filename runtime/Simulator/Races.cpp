@@ -72,9 +72,9 @@ void RaceDetector::reportRace(Warp &warp, const Instruction &instruction, uint32
 void RaceDetector::access(Warp &warp, const Instruction &instruction, bool shared, const uint64_t *addresses,
                           uint32_t mask, unsigned bytes, bool isWrite, bool isAtomic) {
   WarpClock &clock = clocks[warp.index];
-  // A pending cp.async write happens when it is waited for; it is recorded then.
-  if (instruction.flags & Asynchronous && isWrite)
-    return;
+  // cp.async writes at any time between its issue and the wait for it: earlier accesses must be over before the issue,
+  // and later ones are compared with the wait, when the write is recorded.
+  const bool issueOnly = instruction.flags & Asynchronous && isWrite;
   const uint64_t serial = warp.launch->launchSerial;
   for (unsigned lane = 0; lane < warpSize; ++lane) {
     if (!((mask >> lane) & 1))
@@ -125,6 +125,8 @@ void RaceDetector::access(Warp &warp, const Instruction &instruction, bool share
             break;
           }
         }
+        if (issueOnly)
+          continue;
         // An atomic read-modify-write keeps the readers: they may still race with a later plain write.
         cell.write = now;
         if (!isAtomic) {
