@@ -351,7 +351,8 @@ LogicalResult ScatterOp::evaluate(ArrayRef<TensorValue> operands, SmallVectorImp
   const TensorValue &updates = operands[2];
   ArrayRef<int64_t> shape = operands[0].getShape();
   TensorValue result(operands[0].getElementType(), shape);
-  std::memcpy(result.getMutableData(), operands[0].getData(), operands[0].getByteSize());
+  if (size_t bytes = operands[0].getByteSize())
+    std::memcpy(result.getMutableData(), operands[0].getData(), bytes);
 
   IndexVectors vectors(operands[1], getIndexVectorDim(), getScatterDimsToOperandDims(), getOperandBatchingDims(),
                        getScatterIndicesBatchingDims());

@@ -48,7 +48,7 @@ TensorValue TensorValue::fromAttribute(ElementsAttr attribute) {
     if (dense.isSplat()) {
       for (int64_t i = 0; i < value.elementCount; ++i)
         std::memcpy(target + i * (bits / 8), raw.data(), bits / 8);
-    } else {
+    } else if (!raw.empty()) {
       std::memcpy(target, raw.data(), raw.size());
     }
     return value;
