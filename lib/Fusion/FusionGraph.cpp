@@ -118,6 +118,10 @@ std::optional<std::pair<unsigned, unsigned>> FusionGraph::getReaderRange(Value s
     for (unsigned user : users[*producer])
       if (user != except && (clusters[*producer].outputs.size() == 1 || reads(user, stored)))
         include(clusters[user].position, clusters[user].position);
+  if (auto found = otherReaders.find(stored); found != otherReaders.end())
+    for (unsigned reader : found->second)
+      if (reader != except)
+        include(clusters[reader].position, clusters[reader].position);
   if (auto found = fixedUsers.find(stored); found != fixedUsers.end())
     include(found->second.first, found->second.second);
   return range;
@@ -189,13 +193,23 @@ KernelAnalysis FusionGraph::analyze(ArrayRef<unsigned> members, ArrayRef<Value> 
 void FusionGraph::addUsers(unsigned cluster) {
   for (Value output : clusters[cluster].outputs)
     producers[output] = cluster;
-  for (unsigned producer : getProducers(cluster))
-    users[producer].insert(cluster);
+  for (Value operand : clusters[cluster].analysis.operands) {
+    Value stored = getStored(operand);
+    if (std::optional<unsigned> producer = getProducer(stored))
+      users[*producer].insert(cluster);
+    else if (isAllocatedHere(stored))
+      otherReaders[stored].insert(cluster);
+  }
 }
 
 void FusionGraph::removeUsers(unsigned cluster) {
-  for (unsigned producer : getProducers(cluster))
-    users[producer].erase(cluster);
+  for (Value operand : clusters[cluster].analysis.operands) {
+    Value stored = getStored(operand);
+    if (std::optional<unsigned> producer = getProducer(stored))
+      users[*producer].erase(cluster);
+    else if (auto found = otherReaders.find(stored); found != otherReaders.end())
+      found->second.erase(cluster);
+  }
 }
 
 void FusionGraph::replace(unsigned number, SmallVector<unsigned, 4> members, SmallVector<Value, 1> outputs,

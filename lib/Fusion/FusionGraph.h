@@ -89,7 +89,8 @@ private:
   std::vector<Cluster> clusters;
   std::vector<std::set<unsigned>> users;
   llvm::DenseMap<mlir::Operation *, unsigned> numbers;
-  llvm::DenseMap<mlir::Value, unsigned> producers;                       // of outputs of live clusters
+  llvm::DenseMap<mlir::Value, unsigned> producers;              // of outputs of live clusters
+  llvm::DenseMap<mlir::Value, std::set<unsigned>> otherReaders; // clusters that read a value which no cluster gives
   llvm::DenseMap<mlir::Value, std::pair<unsigned, unsigned>> fixedUsers; // first and last position
   std::vector<bool> isFixed;   // control flow, library calls, the end of the block
   std::vector<unsigned> marks; // of ops, against `mark`

@@ -18,6 +18,7 @@ constexpr llvm::StringLiteral kOrder = "something between them depends on one an
 constexpr llvm::StringLiteral kManyUsers = "more than 64 kernels read its value";
 constexpr llvm::StringLiteral kFixedUser = "its value is needed outside of kernels too, and together they cost as much";
 constexpr llvm::StringLiteral kSlower = "together they are slower";
+constexpr llvm::StringLiteral kMemory = "it would keep more in memory past other kernels than it saves";
 constexpr llvm::StringLiteral kOtherUsers = "it cannot become part of every kernel that reads its value";
 
 /// Two clusters as one kernel.
@@ -170,10 +171,12 @@ void explainRest(FusionGraph &graph, FusionReport &report) {
       } else {
         decision.outcome = Outcome::Costlier;
         decision.secondsTogether = together.seconds;
-        bool isOnlyUser = graph.getUsers(producer).size() == 1;
-        decision.reason = graph.hasFixedUser(producer)                              ? kFixedUser
-                          : !isOnlyUser && together.seconds < decision.secondsApart ? kOtherUsers
-                                                                                    : kSlower;
+        if (graph.hasFixedUser(producer))
+          decision.reason = kFixedUser;
+        else if (together.seconds >= decision.secondsApart)
+          decision.reason = kSlower;
+        else
+          decision.reason = graph.getUsers(producer).size() == 1 ? kMemory : kOtherUsers;
       }
       report.decisions.push_back(std::move(decision));
     }

@@ -129,3 +129,30 @@ func.func @windows(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
       : (tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
   return %w : tensor<1024x1024xf32>
 }
+
+// -----
+
+// As @peak_memory, but the operand is in memory anyway: another kernel reads it in the end. It comes from something fixed.
+// CHECK-LABEL: @kept_anyway
+// CHECK: %[[I:.*]] = weft.if
+// CHECK: weft.negate
+// CHECK-NOT: weft.fusion loop
+// CHECK: weft.fusion generic
+// CHECK: weft.fusion loop
+// CHECK: weft.convert
+// CHECK: weft.add
+// CHECK: return
+func.func @kept_anyway(%x: tensor<1024x1024xf32>, %y: tensor<1024x1024xi8>, %p: tensor<i1>)
+    -> (tensor<1024x1024xi8>, tensor<1024x1024xf32>) {
+  %i = weft.if %p : (tensor<i1>) -> tensor<1024x1024xf32> {
+    weft.yield %x : tensor<1024x1024xf32>
+  } else {
+    %n = weft.negate %x : tensor<1024x1024xf32>
+    weft.yield %n : tensor<1024x1024xf32>
+  }
+  %c = weft.convert %i : (tensor<1024x1024xf32>) -> tensor<1024x1024xi8>
+  %t = weft.sort %y dim = 1 descending = false : (tensor<1024x1024xi8>) -> tensor<1024x1024xi8>
+  %a = weft.add %t, %c : tensor<1024x1024xi8>
+  %s = weft.sort %i dim = 0 descending = false : (tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  return %a, %s : tensor<1024x1024xi8>, tensor<1024x1024xf32>
+}
