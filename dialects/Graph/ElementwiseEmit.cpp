@@ -110,11 +110,15 @@ FailureOr<Value> LogisticOp::emitElement(ElementSource &elements, unsigned, Valu
   OpBuilder &builder = elements.builder;
   Type type = elementType(getOperand()), wide = accumulationType(type);
   Value operand = scalars.widen(elements.get(0, indices), type);
-  Value negated = arith::NegFOp::create(builder, elements.location, operand);
-  Value power = math::ExpOp::create(builder, elements.location, negated);
+  // With e = exp(-|x|), which cannot overflow, it is 1 / (1 + e) or e / (1 + e).
+  Value magnitude = math::AbsFOp::create(builder, elements.location, operand);
+  Value power =
+      math::ExpOp::create(builder, elements.location, arith::NegFOp::create(builder, elements.location, magnitude));
   Value one = scalars.one(wide);
+  Value isNegative = scalars.compare(ComparisonDirection::LT, wide, operand, scalars.zero(wide));
+  Value numerator = scalars.select(isNegative, power, one);
   Value sum = arith::AddFOp::create(builder, elements.location, one, power);
-  return scalars.narrow(arith::DivFOp::create(builder, elements.location, one, sum), type);
+  return scalars.narrow(arith::DivFOp::create(builder, elements.location, numerator, sum), type);
 }
 
 //===----------------------------------------------------------------------===//

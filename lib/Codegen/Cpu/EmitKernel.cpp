@@ -9,13 +9,19 @@ using namespace weft::graph;
 namespace weft::codegen::cpu {
 
 FailureOr<KernelTiles> emitKernel(KernelEmitter &kernel, FusionKind kind) {
+  if (isSerialKernel(kernel))
+    return emitSerialKernel(kernel);
   for (Value result : kernel.results())
     if (elementsPerByte(elementType(result)) > 1)
       return emitPackedKernel(kernel);
   // The kind is what the fusion was made for; what the region allows decides. Every region has a kernel by its scalar
   // emission.
+  if (isContractionKernel(kernel))
+    return emitContractionKernel(kernel);
   if (isRowKernel(kernel))
     return emitRowKernel(kernel);
+  if (isColumnKernel(kernel))
+    return emitColumnKernel(kernel);
   return emitLoopKernel(kernel);
 }
 

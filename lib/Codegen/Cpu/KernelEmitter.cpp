@@ -281,6 +281,8 @@ void KernelEmitter::store(const LocalMemory &memory, Value position, Value eleme
 }
 
 Value KernelEmitter::find(Value tensor, ValueRange indices) {
+  if (auto whole = materialized.find(tensor); whole != materialized.end())
+    return load(whole->second, position(tensor.getType(), indices));
   auto cached = cachedRows.find(tensor);
   if (cached == cachedRows.end() || !cached->second.isFilled || !areSameIndices(cached->second.indices, indices))
     return {};
@@ -321,6 +323,12 @@ void KernelEmitter::branch(Value condition, function_ref<void()> body) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(branch.thenBlock()->getTerminator());
   body();
+}
+
+void KernelEmitter::reportError(int32_t error) {
+  Value place = field(offsetof(WeftArgs, error), LLVM::LLVMPointerType::get(builder.getContext()));
+  Value code = arith::ConstantIntOp::create(builder, location, builder.getI32Type(), error);
+  LLVM::StoreOp::create(builder, location, code, place, 4);
 }
 
 void KernelEmitter::finish() {

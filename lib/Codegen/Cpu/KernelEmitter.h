@@ -81,6 +81,9 @@ public:
   llvm::SmallVector<mlir::Value> reduceLanes(llvm::ArrayRef<LaneReduction> reductions, mlir::Value count,
                                              llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value)> elements);
 
+  /// Stores a WeftKernelError for the runtime; the kernel goes on.
+  void reportError(int32_t error);
+
   /// Ends the function.
   void finish();
 
@@ -100,6 +103,8 @@ public:
     llvm::SmallVector<mlir::Value> indices;
   };
   llvm::DenseMap<mlir::Value, CachedRow> cachedRows;
+  /// Values of the region that stand in memory as a whole, row-major.
+  llvm::DenseMap<mlir::Value, LocalMemory> materialized;
 
 private:
   mlir::Value loadFrom(mlir::Value pointer, mlir::Type elementType, mlir::Value position,
@@ -145,10 +150,22 @@ mlir::FailureOr<KernelTiles> emitKernel(KernelEmitter &kernel, graph::FusionKind
 mlir::FailureOr<KernelTiles> emitLoopKernel(KernelEmitter &kernel);
 mlir::FailureOr<KernelTiles> emitPackedKernel(KernelEmitter &kernel);
 mlir::FailureOr<KernelTiles> emitRowKernel(KernelEmitter &kernel);
+mlir::FailureOr<KernelTiles> emitContractionKernel(KernelEmitter &kernel);
+mlir::FailureOr<KernelTiles> emitColumnKernel(KernelEmitter &kernel);
+mlir::FailureOr<KernelTiles> emitSerialKernel(KernelEmitter &kernel);
 
 /// Whether the region's reductions run over trailing dimensions of one shape, whose rows a row kernel can take one by
 /// one.
 bool isRowKernel(KernelEmitter &kernel);
+
+/// Whether the region has one dot_general or convolution, with results of its shape.
+bool isContractionKernel(KernelEmitter &kernel);
+
+/// Whether the region reduces over dimensions outside the innermost one, or windows of them, with results of that
+/// shape.
+bool isColumnKernel(KernelEmitter &kernel);
+/// Whether the region has an op that is not computed element by element.
+bool isSerialKernel(KernelEmitter &kernel);
 
 /// About how many simple operations an element of the region's values costs.
 double costPerElement(mlir::Block &body);

@@ -1,6 +1,7 @@
 //===- Target.cpp - The CPU that is compiled for, optimization and code emission ----------------------===//
 
 #include "lib/Codegen/Cpu/Lowering.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -17,6 +18,15 @@
 namespace weft::codegen::cpu {
 
 namespace {
+
+/// The extensions that generated code may use. LLVM's list for a CPU has many more entries: instructions for systems
+/// and cryptography, and notes on what is fast.
+constexpr llvm::StringLiteral kUsedFeatures[] = {
+    "sse3",    "ssse3",       "sse4.1",     "sse4.2",       "popcnt",          "avx",        "avx2",
+    "fma",     "f16c",        "bmi",        "bmi2",         "lzcnt",           "movbe",      "adx",
+    "avx512f", "avx512bw",    "avx512cd",   "avx512dq",     "avx512vl",        "avx512ifma", "avx512vbmi",
+    "gfni",    "avx512vbmi2", "avx512vnni", "avx512bitalg", "avx512vpopcntdq", "avx512bf16", "avx512fp16",
+    "avxvnni", "avxifma"};
 
 void initializeTarget() {
   static std::once_flag once;
@@ -56,7 +66,8 @@ llvm::Expected<Target> makeTarget(llvm::StringRef cpu) {
                                    "; expected native, x86-64-v3, x86-64-v4 or a CPU's name as LLVM spells it");
   std::unique_ptr<llvm::MCSubtargetInfo> info(found->createMCSubtargetInfo(triple, target.cpu, target.features));
   for (const auto &feature : info->getEnabledProcessorFeatures())
-    target.enabledFeatures.push_back(feature.Key);
+    if (llvm::is_contained(kUsedFeatures, llvm::StringRef(feature.Key)))
+      target.enabledFeatures.push_back(feature.Key);
   if (triple.isX86() && !info->checkFeatures("+avx2,+fma,+f16c"))
     return llvm::createStringError("the CPU '" + target.cpu +
                                    "' has no AVX2, FMA and F16C, which the kernels use; the least is x86-64-v3");
