@@ -72,31 +72,32 @@ FailureOr<Value> ConvolutionOp::emitElement(ElementSource &elements, unsigned, V
   for (int64_t dimension : numbers.getKernelSpatialDimensions())
     extents.push_back(elements.size(getRhs(), dimension));
   extents.push_back(kernelFeatures);
-  SmallVector<Value> sum =
-      emitLoops(elements.builder, elements.location, extents, scalars.zero(wide),
-                [&](ValueRange window, ValueRange carried) -> SmallVector<Value> {
-                  Value inside;
-                  for (auto [i, dimension] : llvm::enumerate(inputSpatial)) {
-                    WindowPosition position = emitWindowPosition(
-                        scalars, indices[numbers.getOutputSpatialDimensions()[i]], getWindowStrides()[i], window[i],
-                        getRhsDilation()[i], getPaddingLow()[i], getPaddingHigh()[i], getLhsDilation()[i],
-                        elements.size(getLhs(), dimension));
-                    input[dimension] = position.element;
-                    kernel[numbers.getKernelSpatialDimensions()[i]] = window[i];
-                    if (position.inside)
-                      inside = scalars.both(inside, position.inside);
-                  }
-                  input[numbers.getInputFeatureDimension()] = scalars.addIndex(firstFeature, window.back());
-                  kernel[numbers.getKernelInputFeatureDimension()] = window.back();
-                  auto added = [&] {
-                    Value left = elements.get(0, input);
-                    Value right = elements.get(1, kernel);
-                    return multiplyAdd(scalars, from, wide, left, right, carried[0]);
-                  };
-                  if (!inside)
-                    return {added()};
-                  return {emitIf(elements.builder, elements.location, wide, inside, added, [&] { return carried[0]; })};
-                });
+  SmallVector<Value> sum = emitLoops(
+      elements.builder, elements.location, extents, scalars.zero(wide),
+      [&](ValueRange window, ValueRange carried) -> SmallVector<Value> {
+        Value inside;
+        for (auto [i, dimension] : llvm::enumerate(inputSpatial)) {
+          WindowPosition position =
+              emitWindowPosition(scalars, indices[numbers.getOutputSpatialDimensions()[i]], getWindowStrides()[i],
+                                 window[i], getRhsDilation()[i], getPaddingLow()[i], getPaddingHigh()[i],
+                                 getLhsDilation()[i], elements.size(getLhs(), dimension));
+          input[dimension] = position.element;
+          kernel[numbers.getKernelSpatialDimensions()[i]] = window[i];
+          if (position.inside)
+            inside = scalars.both(inside, position.inside);
+        }
+        input[numbers.getInputFeatureDimension()] = scalars.addIndex(firstFeature, window.back());
+        kernel[numbers.getKernelInputFeatureDimension()] = window.back();
+        auto added = [&] {
+          Value left = elements.get(0, input);
+          Value right = elements.get(1, kernel);
+          return multiplyAdd(scalars, from, wide, left, right, carried[0]);
+        };
+        if (!inside)
+          return {added()};
+        return {
+            emitIf(elements.builder, elements.location, scalarType(wide), inside, added, [&] { return carried[0]; })};
+      });
   return scalars.convert(sum[0], wide, to);
 }
 

@@ -100,7 +100,7 @@ FailureOr<Value> ReduceWindowOp::emitElement(ElementSource &elements, unsigned, 
         };
         if (!inside)
           return {combined()};
-        return {emitIf(builder, location, wide, inside, combined, [&] { return carried[0]; })};
+        return {emitIf(builder, location, scalarType(wide), inside, combined, [&] { return carried[0]; })};
       });
   return scalars.narrow(result[0], type);
 }

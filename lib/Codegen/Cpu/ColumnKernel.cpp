@@ -6,6 +6,7 @@
 
 #include "dialects/Graph/Graph.h"
 #include "lib/Codegen/Cpu/KernelEmitter.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace weft::graph;

@@ -22,6 +22,8 @@ FailureOr<KernelTiles> emitKernel(KernelEmitter &kernel, FusionKind kind) {
     return emitRowKernel(kernel);
   if (isColumnKernel(kernel))
     return emitColumnKernel(kernel);
+  if (isTransposeKernel(kernel))
+    return emitTransposeKernel(kernel);
   return emitLoopKernel(kernel);
 }
 

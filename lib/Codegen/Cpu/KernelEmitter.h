@@ -152,6 +152,7 @@ mlir::FailureOr<KernelTiles> emitPackedKernel(KernelEmitter &kernel);
 mlir::FailureOr<KernelTiles> emitRowKernel(KernelEmitter &kernel);
 mlir::FailureOr<KernelTiles> emitContractionKernel(KernelEmitter &kernel);
 mlir::FailureOr<KernelTiles> emitColumnKernel(KernelEmitter &kernel);
+mlir::FailureOr<KernelTiles> emitTransposeKernel(KernelEmitter &kernel);
 mlir::FailureOr<KernelTiles> emitSerialKernel(KernelEmitter &kernel);
 
 /// Whether the region's reductions run over trailing dimensions of one shape, whose rows a row kernel can take one by
@@ -164,6 +165,8 @@ bool isContractionKernel(KernelEmitter &kernel);
 /// Whether the region reduces over dimensions outside the innermost one, or windows of them, with results of that
 /// shape.
 bool isColumnKernel(KernelEmitter &kernel);
+/// Whether the region has one transpose that moves the innermost dimension, and results of its shape.
+bool isTransposeKernel(KernelEmitter &kernel);
 /// Whether the region has an op that is not computed element by element.
 bool isSerialKernel(KernelEmitter &kernel);
 

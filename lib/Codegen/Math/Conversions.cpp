@@ -119,15 +119,24 @@ Value narrow(FloatBuilder &f, Value value, const NarrowFormat &format) {
   return arith::TruncIOp::create(f.builder, f.location, narrowInteger, result);
 }
 
+/// A widened value in the type that is asked for, which holds it exactly.
+Value convertExactly(OpBuilder &builder, Location location, Value value, Type type) {
+  if (type.isF32())
+    return value;
+  if (type.getIntOrFloatBitWidth() > 32)
+    return arith::ExtFOp::create(builder, location, type, value);
+  return arith::TruncFOp::create(builder, location, type, value);
+}
+
 struct ExpandExtension : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
     std::optional<NarrowFormat> format = describe(op.getIn().getType());
-    if (!format || !op.getType().isF32())
+    if (!format)
       return failure();
     FloatBuilder f(rewriter, op.getLoc(), rewriter.getF32Type());
     Value bits = arith::BitcastOp::create(rewriter, op.getLoc(), rewriter.getIntegerType(format->width), op.getIn());
-    rewriter.replaceOp(op, widen(f, bits, *format));
+    rewriter.replaceOp(op, convertExactly(rewriter, op.getLoc(), widen(f, bits, *format), op.getType()));
     return success();
   }
 };
@@ -136,16 +145,19 @@ struct ExpandTruncation : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
     std::optional<NarrowFormat> format = describe(op.getType());
-    bool fromDouble = op.getIn().getType().isF64();
-    if (!format && !(fromDouble && op.getType().isF16()))
-      return failure();
+    Type from = op.getIn().getType();
     Value value = op.getIn();
-    if (fromDouble)
-      value = roundToOdd(rewriter, op.getLoc(), value);
     if (!format) {
+      if (!from.isF64() || !op.getType().isF16())
+        return failure();
+      value = roundToOdd(rewriter, op.getLoc(), value);
       rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), value);
       return success();
     }
+    if (from.isF64())
+      value = roundToOdd(rewriter, op.getLoc(), value);
+    else if (!from.isF32())
+      value = arith::ExtFOp::create(rewriter, op.getLoc(), rewriter.getF32Type(), value);
     FloatBuilder f(rewriter, op.getLoc(), rewriter.getF32Type());
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), narrow(f, value, *format));
     return success();

@@ -3,6 +3,7 @@
 // Bit for bit, but for contractions and the mathematical functions.
 
 #include "lib/Interpreter/Interpreter.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Parser/Parser.h"
 #include "test/unit/codegen/KernelTest.h"
 #include <cmath>
@@ -174,6 +175,8 @@ TEST_F(AgainstInterpreter, Conversions) {
   types.push_back("i1");
   for (const std::string &from : types)
     for (double scale : {1.0, 1e4}) {
+      if (scale > 1 && !llvm::is_contained(kFloats, from))
+        continue;
       std::string source = tensorOf("67x", from), body;
       std::vector<std::string> results;
       for (const std::string &to : types) {
@@ -403,12 +406,12 @@ TEST_F(AgainstInterpreter, Convolutions) {
     int groups;
   };
   const Layout layouts[] = {
-      {"[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]", "2x9x11x6", "3x3x6x70", "2x5x10x70", 1},
-      {"[b, f, 0, 1] x [o, i, 0, 1] -> [b, f, 0, 1]", "2x6x9x11", "10x6x3x3", "2x10x5x10", 1},
-      {"[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]", "2x9x11x6", "3x3x3x10", "2x5x10x10", 2},
-      {"[b, f, 0, 1] x [o, i, 0, 1] -> [b, f, 0, 1]", "2x6x9x11", "10x3x3x3", "2x10x5x10", 2},
-      {"[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]", "2x9x11x40", "3x3x1x40", "2x5x10x40", 40},
-      {"[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]", "2x9x11x6", "3x3x1x12", "2x5x10x12", 6},
+      {"<[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]>", "2x9x11x6", "3x3x6x70", "2x5x10x70", 1},
+      {"<[b, f, 0, 1] x [o, i, 0, 1] -> [b, f, 0, 1]>", "2x6x9x11", "10x6x3x3", "2x10x5x10", 1},
+      {"<[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]>", "2x9x11x6", "3x3x3x10", "2x5x10x10", 2},
+      {"<[b, f, 0, 1] x [o, i, 0, 1] -> [b, f, 0, 1]>", "2x6x9x11", "10x3x3x3", "2x10x5x10", 2},
+      {"<[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]>", "2x9x11x40", "3x3x1x40", "2x5x10x40", 40},
+      {"<[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]>", "2x9x11x6", "3x3x1x12", "2x5x10x12", 6},
   };
   for (const Layout &layout : layouts) {
     std::string x = tensorOf(std::string(layout.input) + "x", "f32"),
@@ -421,11 +424,12 @@ TEST_F(AgainstInterpreter, Convolutions) {
           {y}, near);
   }
   // One spatial dimension, dilated input: a transposed convolution.
-  check("generic", {"tensor<2x7x3xf32>", "tensor<4x3x5xf32>"},
-        "    %r0 = weft.convolution %a, %b dims = [b, 0, f] x [0, i, o] -> [b, 0, f] {window_strides = array<i64: 1>, "
-        "padding_low = array<i64: 3>, padding_high = array<i64: 2>, lhs_dilation = array<i64: 2>, rhs_dilation = "
-        "array<i64: 1>, feature_group_count = 1 : i64} : (tensor<2x7x3xf32>, tensor<4x3x5xf32>) -> tensor<2x15x5xf32>",
-        {"tensor<2x15x5xf32>"}, near);
+  check(
+      "generic", {"tensor<2x7x3xf32>", "tensor<4x3x5xf32>"},
+      "    %r0 = weft.convolution %a, %b dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> {window_strides = array<i64: 1>, "
+      "padding_low = array<i64: 3>, padding_high = array<i64: 2>, lhs_dilation = array<i64: 2>, rhs_dilation = "
+      "array<i64: 1>, feature_group_count = 1 : i64} : (tensor<2x7x3xf32>, tensor<4x3x5xf32>) -> tensor<2x15x5xf32>",
+      {"tensor<2x15x5xf32>"}, near);
 }
 
 TEST_F(AgainstInterpreter, SymbolicSizes) {

@@ -97,7 +97,7 @@ const Function kFunctions[] = {
     {"cbrt", cbrtl, -100, 100, 0.51, 0.6},
     {"sine", sinl, -20, 20, 1.6, 1.6},
     {"cosine", cosl, -20, 20, 1.6, 1.6},
-    {"tan", tanl, -20, 20, 0.51, 3},
+    {"tan", tanl, -20, 20, 0.51, 3.6},
     {"asin", asinl, -1, 1, 0.51, 2},
     {"acos", acosl, -1, 1, 0.51, 2},
     {"atan", atanl, -5, 5, 0.51, 2},
