@@ -280,7 +280,8 @@ WEFT_API WeftStatus *weft_run_set_state(WeftRun *run, WeftState *state);
 /* For random operations; 0 unless set. */
 WEFT_API WeftStatus *weft_run_set_seed(WeftRun *run, uint64_t seed);
 /* 1: after each op its floating-point outputs are scanned; the first NaN ends the run with WEFT_NOT_A_NUMBER and a
- * message that names the op and its nodes. */
+ * message that names the op and its nodes. Contractions then run on the artifact's own kernels: a library may swallow
+ * NaNs. */
 WEFT_API WeftStatus *weft_run_set_check_nans(WeftRun *run, int32_t enable);
 /* 1: the time of each op is taken. */
 WEFT_API WeftStatus *weft_run_set_profile(WeftRun *run, int32_t enable);

@@ -214,7 +214,7 @@ struct PostOp {
 };
 
 // A contraction that a library computes when it is present and fast at it; otherwise `alternative` runs. Both write the
-// same output from the same operands.
+// same output from the same operands, up to the order of sums, and to NaNs and infinities that reach the epilogue.
 struct LibraryCall {
   std::string library = "onednn";
   std::variant<Matmul, Convolution> operation;

@@ -26,14 +26,6 @@ Driver::~Driver() {
     thread_.join();
 }
 
-void Driver::enqueue(std::function<void()> task) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    tasks_.push_back(std::move(task));
-  }
-  changed_.notify_one();
-}
-
 void Driver::main() {
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {

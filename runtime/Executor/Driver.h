@@ -17,7 +17,15 @@ public:
   static StatusOr<std::unique_ptr<Driver>> create();
   // Finishes what was enqueued.
   ~Driver();
-  void enqueue(std::function<void()> task);
+  // `accepted` is called before the task can run, and only if nothing can prevent it any more; it must not throw.
+  template <typename Function> void enqueue(std::function<void()> task, Function accepted) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      tasks_.push_back(std::move(task));
+      accepted();
+    }
+    changed_.notify_one();
+  }
 
 private:
   Driver() = default;

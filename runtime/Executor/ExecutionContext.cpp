@@ -192,7 +192,7 @@ Status ExecutionContext::sizeOp(size_t index) {
       WEFT_RETURN_IF_ERROR(sizeBuffer(buffer));
     for (uint32_t buffer : launch->outputs)
       WEFT_RETURN_IF_ERROR(sizeBuffer(buffer));
-    if (state.scratchBytes > 0 && !state.plan) {
+    if (state.scratchBytes > 0) {
       constexpr int64_t kAlignment = WEFT_BUFFER_ALIGNMENT;
       int64_t total;
       if (__builtin_add_overflow(state.scratchBytes, kAlignment - 1, &state.scratchBytes) ||

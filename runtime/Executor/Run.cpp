@@ -38,26 +38,28 @@ Status findPort(const std::vector<Port> &ports, const char *kind, const std::str
 }
 
 // Checks what can be known without the symbols' values.
-Status checkView(const std::string &what, const Port &port, const std::vector<Symbol> &symbols,
-                 const WeftTensorView &view, int64_t &bytes) {
+Status checkView(const char *kind, const Port &port, const std::vector<Symbol> &symbols, const WeftTensorView &view,
+                 int64_t &bytes) {
+  // Made only for a message: binding is part of what must not allocate.
+  auto what = [&] { return std::string(kind) + " " + quoted(port.name); };
   auto expected = [&] { return ", expected " + describeShape(port, symbols); };
   if (static_cast<ElementType>(view.type) != port.type)
-    return invalid(what + ": element type is " + weft_element_type_name(view.type) + ", expected " +
+    return invalid(what() + ": element type is " + weft_element_type_name(view.type) + ", expected " +
                    typeName(port.type));
   if (view.rank < 0 || static_cast<size_t>(view.rank) != port.dims.size())
-    return invalid(what + ": rank is " + std::to_string(view.rank) + expected());
+    return invalid(what() + ": rank is " + std::to_string(view.rank) + expected());
   if (view.rank > 0 && !view.dims)
-    return invalid(what + ": the view has no dims");
+    return invalid(what() + ": the view has no dims");
   for (int32_t axis = 0; axis < view.rank; ++axis) {
     const Expression &dim = port.dims[static_cast<size_t>(axis)];
     if (dim.isConstant() && view.dims[axis] != dim.steps[0].value)
-      return invalid(what + ": dimension " + std::to_string(axis) + " is " + std::to_string(view.dims[axis]) +
+      return invalid(what() + ": dimension " + std::to_string(axis) + " is " + std::to_string(view.dims[axis]) +
                      ", expected " + std::to_string(dim.steps[0].value));
   }
   if (!byteCountOf(port.type, view.dims, static_cast<size_t>(view.rank), bytes))
-    return invalid(what + ": its dims are negative or too large");
+    return invalid(what() + ": its dims are negative or too large");
   if (bytes > 0 && !view.data)
-    return invalid(what + ": the view has no data");
+    return invalid(what() + ": the view has no data");
   return Status();
 }
 
@@ -128,7 +130,7 @@ Status Run::setInput(const std::string &name, const WeftTensorView &tensor) {
   WEFT_RETURN_IF_ERROR(findInput(name, index));
   const Port &port = entry_.entry->inputs[index];
   int64_t bytes;
-  WEFT_RETURN_IF_ERROR(checkView("input " + quoted(name), port, program_->program().symbols, tensor, bytes));
+  WEFT_RETURN_IF_ERROR(checkView("input", port, program_->program().symbols, tensor, bytes));
   bool contiguous = isContiguous(tensor);
   if (!contiguous && storageBits(port.type) < 8)
     return invalid("input " + quoted(name) + ": packed type " + typeName(port.type) + " must be contiguous");
@@ -160,7 +162,7 @@ Status Run::setOutput(const std::string &name, const WeftTensorView *tensor) {
   }
   const Port &port = entry_.entry->outputs[index];
   int64_t bytes;
-  WEFT_RETURN_IF_ERROR(checkView("output " + quoted(name), port, program_->program().symbols, *tensor, bytes));
+  WEFT_RETURN_IF_ERROR(checkView("output", port, program_->program().symbols, *tensor, bytes));
   if (!isContiguous(*tensor) || (bytes > 0 && !isAligned(tensor->data)))
     return invalid("output " + quoted(name) + ": its memory must be contiguous and aligned to " +
                    std::to_string(WEFT_BUFFER_ALIGNMENT) + " bytes");
@@ -228,16 +230,18 @@ Status Run::bindSymbols() {
         continue;
       auto symbol = static_cast<size_t>(dim.steps[0].value);
       int64_t value = inputs_[input].dims[axis];
-      std::string where = "input " + quoted(entry.inputs[input].name) + ": dimension " + std::to_string(axis) + " is " +
-                          std::to_string(value);
+      auto where = [&] {
+        return "input " + quoted(entry.inputs[input].name) + ": dimension " + std::to_string(axis) + " is " +
+               std::to_string(value);
+      };
       if (symbolInput_[symbol] >= 0) {
         if (symbols_[symbol] != value)
-          return invalid(where + ", expected " + std::to_string(symbols_[symbol]) + " (" + symbols[symbol].name +
+          return invalid(where() + ", expected " + std::to_string(symbols_[symbol]) + " (" + symbols[symbol].name +
                          ", as in input " + quoted(entry.inputs[static_cast<size_t>(symbolInput_[symbol])].name) + ")");
         continue;
       }
       if (value < symbols[symbol].minimum || value > symbols[symbol].maximum)
-        return invalid(where + ", expected " + symbols[symbol].name + " between " +
+        return invalid(where() + ", expected " + symbols[symbol].name + " between " +
                        std::to_string(symbols[symbol].minimum) + " and " + std::to_string(symbols[symbol].maximum));
       symbols_[symbol] = value;
       symbolInput_[symbol] = static_cast<int64_t>(input);
@@ -446,20 +450,23 @@ Status Run::execute() {
 Status Run::start(std::vector<std::shared_ptr<Fence>> wait, std::shared_ptr<Fence> signal) {
   if (inFlight_.exchange(true))
     return requireIdle();
+  // Whatever goes wrong before the driver has it, the run is idle again.
+  struct Release {
+    std::atomic<bool> *flag;
+    ~Release() {
+      if (flag)
+        flag->store(false);
+    }
+  } release{&inFlight_};
   cancelled_.store(false);
-  Status status = prepare();
+  WEFT_RETURN_IF_ERROR(prepare());
   auto driver = program_->driver();
-  if (status.ok() && !driver.ok())
-    status = driver.status();
-  if (!status.ok()) {
-    inFlight_.store(false);
-    return status;
-  }
+  if (!driver.ok())
+    return driver.status();
   auto finished = std::make_shared<Fence>();
-  finished_ = finished;
   // Holds the fences but neither the run nor the program: their owner waits for `finished`, after which nothing of them
   // is touched.
-  (*driver)->enqueue([this, wait = std::move(wait), signal = std::move(signal), finished]() mutable {
+  std::function<void()> task = [this, wait = std::move(wait), signal = std::move(signal), finished] {
     Status result;
     for (const std::shared_ptr<Fence> &fence : wait) {
       // A fence that never comes must not keep a cancelled run from ending.
@@ -484,6 +491,10 @@ Status Run::start(std::vector<std::shared_ptr<Fence>> wait, std::shared_ptr<Fenc
     finished->signal(result);
     if (signal)
       signal->signal(result);
+  };
+  (*driver)->enqueue(std::move(task), [&] {
+    finished_ = finished;
+    release.flag = nullptr;
   });
   return Status();
 }

@@ -27,13 +27,14 @@ StatusOr<std::unique_ptr<KernelLibrary>> KernelLibrary::load(const uint8_t *imag
     }
     done += static_cast<uint64_t>(written);
   }
-  // The loader tells libraries apart by device and inode, so that each load gets its own copy.
+  // The loader takes a library of the same path for the one it has already. The descriptor stays open as long as the
+  // library is loaded, so that no other gets its number, and with it its path.
   std::string path = "/proc/self/fd/" + std::to_string(descriptor);
   std::unique_ptr<KernelLibrary> library(new KernelLibrary());
+  library->descriptor_ = descriptor;
   library->handle_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const char *error = library->handle_ ? nullptr : ::dlerror();
   std::string reason = error ? error : "";
-  ::close(descriptor);
   if (!library->handle_)
     return failure(reason);
   return library;
@@ -42,6 +43,8 @@ StatusOr<std::unique_ptr<KernelLibrary>> KernelLibrary::load(const uint8_t *imag
 KernelLibrary::~KernelLibrary() {
   if (handle_)
     ::dlclose(handle_);
+  if (descriptor_ >= 0)
+    ::close(descriptor_);
 }
 
 WeftKernel KernelLibrary::find(const std::string &name) const {

@@ -26,6 +26,7 @@ public:
 private:
   KernelLibrary() = default;
   void *handle_ = nullptr;
+  int descriptor_ = -1;
 };
 
 } // namespace weft::runtime

@@ -2,6 +2,7 @@
 #include "test/unit/runtime/TestPrograms.h"
 
 #include "include/weft/kernel_abi.h"
+#include "include/weft/runtime.hpp"
 #include "runtime/Artifact/CpuFeatures.h"
 
 #include <cmath>
@@ -268,6 +269,26 @@ TEST(Executor, MissingKernelIsAnError) {
   bias.program.targets[0].kernels = {1, 2, 3};
   loaded = load(bias.program, bias.weights());
   EXPECT_NE(loaded.error.find("cannot load the artifact's kernels"), std::string::npos) << loaded.error;
+}
+
+// Kernels of one name in two programs, loaded at the same time in either order: each runs its own.
+TEST(Executor, ProgramsDoNotShareKernels) {
+  BiasProgram bias, other;
+  other.program.targets[0].kernels = otherKernelImage();
+  std::vector<float> values = ramp(4);
+  FloatTensor x = floats({1, 4}, values);
+  for (bool otherFirst : {false, true}) {
+    Loaded first = load((otherFirst ? other : bias).program, bias.weights());
+    Loaded second = load((otherFirst ? bias : other).program, bias.weights());
+    RunHandle runs[2] = {makeRun(otherFirst ? second : first), makeRun(otherFirst ? first : second)};
+    for (int index = 0; index < 2; ++index) {
+      ASSERT_EQ(setInput(runs[index], "x", x), "");
+      ASSERT_EQ(take(weft_run_execute(runs[index].get())), "");
+      std::vector<float> y = outputValues<float>(runs[index], "y");
+      for (size_t i = 0; i < 4; ++i)
+        EXPECT_EQ(y[i], static_cast<float>(index + 2) * (values[i] + static_cast<float>(i + 1)));
+    }
+  }
 }
 
 Program gatherProgram() {
@@ -590,6 +611,29 @@ TEST(Executor, FilesAndUnalignedMemoryLoadAlike) {
   EXPECT_EQ(error.find(folder.file("m.weft")), 0u) << error;
   error = take(weft_program_load_file(folder.path().c_str(), &options, &program));
   EXPECT_NE(error.find("not a regular file"), std::string::npos) << error;
+}
+
+TEST(Executor, CppWrapper) {
+  BiasProgram bias;
+  TemporaryFolder folder;
+  ASSERT_TRUE(writeArtifact(folder.file("m.weft"), bias.program, bias.weights()).ok());
+  weft::Program program(folder.file("m.weft"));
+  weft::Run run(program);
+  std::vector<float> values = ramp(8);
+  run.setInput("x", values.data(), WEFT_ELEMENT_F32, {2, 4});
+  run.execute();
+  weft::TensorView y = run.output("y");
+  EXPECT_EQ(y.dims, (std::vector<int64_t>{2, 4}));
+  const float *data = static_cast<const float *>(y.data);
+  EXPECT_EQ(std::vector<float>(data, data + 8), biasResult(values));
+  try {
+    run.setInput("x", values.data(), WEFT_ELEMENT_F32, {2, 5});
+    FAIL();
+  } catch (const weft::Error &error) {
+    EXPECT_EQ(error.code(), WEFT_INVALID_ARGUMENT);
+    EXPECT_STREQ(error.what(), "input \"x\": dimension 1 is 5, expected 4");
+  }
+  EXPECT_THROW(weft::Program("/nonexistent.weft"), weft::Error);
 }
 
 // Every allocation goes through the hook; failing any of them is an error and leaks nothing.

@@ -26,6 +26,11 @@ const std::vector<uint8_t> &kernelImage() {
   return image;
 }
 
+const std::vector<uint8_t> &otherKernelImage() {
+  static const std::vector<uint8_t> image = readFile(WEFT_TEST_OTHER_KERNELS);
+  return image;
+}
+
 Program emptyProgram(int64_t minimum, int64_t maximum) {
   Program program;
   program.producer = "runtime test";

@@ -15,6 +15,8 @@ namespace weft::runtime::test {
 
 // The shared object made of TestKernels.c.
 const std::vector<uint8_t> &kernelImage();
+// The same names, but test_double triples.
+const std::vector<uint8_t> &otherKernelImage();
 
 // A program with one target for this machine, and symbol N in [minimum, maximum].
 Program emptyProgram(int64_t minimum = 1, int64_t maximum = 64);
