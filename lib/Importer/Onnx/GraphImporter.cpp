@@ -46,7 +46,7 @@ OwningOpRef<ModuleOp> GraphImporter::importModel() {
   builder.setInsertionPointToEnd(module->getBody());
   main = func::FuncOp::create(builder, root, GraphDialect::kMainName, builder.getFunctionType({}, {}));
   builder.setInsertionPointToStart(main.addEntryBlock());
-  if (failed(addInitializers(graph, scope)) || failed(importInputs(graph, scope)) ||
+  if (failed(addInitializers(graph, scope)) || failed(fixInputs(graph, scope)) || failed(importInputs(graph, scope)) ||
       failed(importNodes(graph.node(), scope)) || failed(finish(graph, scope)))
     return {};
   return std::move(module);
@@ -189,6 +189,21 @@ LogicalResult GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &
       diagnostic << "none";
     llvm::interleaveComma(names, diagnostic, [&](const std::string &name) { diagnostic << "'" << name << "'"; });
     return diagnostic;
+  }
+  return success();
+}
+
+LogicalResult GraphImporter::fixInputs(const onnx::GraphProto &graph, Scope &scope) {
+  for (const auto &[name, value] : options.inputValues) {
+    auto *input = llvm::find_if(graph.input(), [&](const onnx::ValueInfoProto &input) { return input.name() == name; });
+    if (input == graph.input().end())
+      return error() << "a value is given for '" << name << "', but the model has no input of this name", failure();
+    Type element = elementTypeOf(static_cast<OnnxType>(input->type().tensor_type().elem_type()), context);
+    if (element != value.getElementType())
+      return error() << "input '" << name << "': expected a value of element type " << element << ", got "
+                     << value.getElementType(),
+             failure();
+    scope.initializers[name] = value;
   }
   return success();
 }

@@ -85,6 +85,7 @@ private:
   mlir::LogicalResult checkOpsets(const OpsetList &imports, Scope &scope);
   void collectUnsupported(const NodeList &nodes, const std::map<std::string, int64_t> &opsets, Unsupported &found);
   mlir::LogicalResult importInputs(const onnx::GraphProto &graph, Scope &scope);
+  mlir::LogicalResult fixInputs(const onnx::GraphProto &graph, Scope &scope);
   mlir::LogicalResult addInitializers(const onnx::GraphProto &graph, Scope &scope);
   mlir::LogicalResult importNodes(const NodeList &nodes, Scope &scope);
   mlir::LogicalResult importNode(const onnx::NodeProto &proto, Scope &scope);
