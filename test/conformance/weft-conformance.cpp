@@ -268,13 +268,14 @@ std::string unpack(llvm::StringRef archive) {
 }
 
 void printHelp() {
-  llvm::outs() << "weft-conformance [OPTIONS]: the ONNX backend tests through importer and interpreter\n\n"
-                  "  --suite NAME=FOLDER   a folder of tests (more than once; default: those of Debian's libonnx-testdata)\n"
-                  "  --archive FILE        a .tar.gz whose folders are suites, called new-FOLDER\n"
-                  "  --filter TEXT         only tests whose name holds TEXT\n"
-                  "  --expected FILE       the list of expected failures\n"
-                  "  --verbose             print each failure, expected or not\n"
-                  "  --table               print passes and failures by the operator in a test's name\n";
+  llvm::outs()
+      << "weft-conformance [OPTIONS]: the ONNX backend tests through importer and interpreter\n\n"
+         "  --suite NAME=FOLDER   a folder of tests (more than once; default: those of Debian's libonnx-testdata)\n"
+         "  --archive FILE        a .tar.gz whose folders are suites, called new-FOLDER\n"
+         "  --filter TEXT         only tests whose name holds TEXT\n"
+         "  --expected FILE       the list of expected failures\n"
+         "  --verbose             print each failure, expected or not\n"
+         "  --table               print passes and failures by the operator in a test's name\n";
 }
 
 } // namespace

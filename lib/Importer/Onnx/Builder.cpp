@@ -13,15 +13,6 @@ namespace {
 /// Results of at most so many elements are folded.
 constexpr int64_t kMostFoldedElements = 1024;
 
-/// Evaluates operations on constants: all shapes are static.
-class ConstantContext : public EvaluationContext {
-public:
-  SmallVector<int64_t> getShape(Type type) override { return SmallVector<int64_t>(cast<ShapedType>(type).getShape()); }
-  LogicalResult evaluateRegion(Region &, ArrayRef<TensorValue>, SmallVectorImpl<TensorValue> &) override {
-    return failure();
-  }
-};
-
 bool isSmall(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.hasStaticShape() && tensor.getNumElements() <= kMostFoldedElements;
@@ -95,7 +86,8 @@ bool Builder::isSane(ArrayRef<Dim> dims) {
       error() << "the result would have a dimension of size " << dim;
       return false;
     }
-    if (llvm::MulOverflow(count, std::max<int64_t>(bounds.max, 1), count) || count > (int64_t(1) << 56)) {
+    // Of symbolic sizes the least value: their upper bounds are defaults, which need not be reached together.
+    if (llvm::MulOverflow(count, std::max<int64_t>(bounds.min, 1), count) || count > (int64_t(1) << 56)) {
       error() << "the result would have more than 2^56 elements";
       return false;
     }
@@ -112,16 +104,17 @@ Value Builder::fold(Operation *op) {
     return op->getNumResults() ? op->getResult(0) : Value();
   Value result = op->getResult(0);
   SmallVector<Attribute> constants;
-  bool allConstant = true;
   for (Value operand : op->getOperands()) {
     auto constant = operand.getDefiningOp<ConstantOp>();
     constants.push_back(constant ? Attribute(constant.getValue()) : Attribute());
-    allConstant &= constant != nullptr;
   }
-  // The op's own rule: x * 1, a reshape to the same shape.
+  // The op's own rules (x * 1, a reshape to the same shape), and its value where all operands are constant.
   SmallVector<OpFoldResult> folded;
-  if (succeeded(op->fold(constants, folded)) && !folded.empty()) {
+  if (!isa<ConstantOp>(op) && succeeded(op->fold(constants, folded)) && !folded.empty()) {
     Value replacement = dyn_cast<Value>(folded[0]);
+    auto value = dyn_cast_if_present<ElementsAttr>(dyn_cast<Attribute>(folded[0]));
+    if (value && value.getShapedType() == result.getType())
+      replacement = ConstantOp::create(ops, location, result.getType(), value);
     if (replacement && replacement != result && replacement.getType() == result.getType()) {
       op->erase();
       return replacement;
@@ -129,22 +122,6 @@ Value Builder::fold(Operation *op) {
   }
   if (!isSmall(result.getType()) || op->getNumRegions() != 0 || isa<ConstantOp>(op))
     return result;
-  if (allConstant) {
-    if (auto evaluated = dyn_cast<EvaluationInterface>(op)) {
-      SmallVector<TensorValue> operands, results;
-      for (Attribute attribute : constants)
-        operands.push_back(TensorValue::fromAttribute(cast<ElementsAttr>(attribute)));
-      // An op that has no value here keeps its place and says so when run.
-      ScopedDiagnosticHandler silence(context(), [](Diagnostic &) { return success(); });
-      ConstantContext constantContext;
-      if (llvm::all_of(operands, [](const TensorValue &value) { return static_cast<bool>(value); }) &&
-          succeeded(evaluated.evaluate(operands, results, constantContext)) && results.size() == 1 && results[0]) {
-        Value value = constant(results[0]);
-        op->erase();
-        return value;
-      }
-    }
-  }
   if (isFloatElement(element(result)))
     return result;
   // Integers that follow from sizes which happen to be constant.

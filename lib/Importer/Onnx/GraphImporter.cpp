@@ -194,8 +194,11 @@ LogicalResult GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &
 }
 
 LogicalResult GraphImporter::fixInputs(const onnx::GraphProto &graph, Scope &scope) {
-  for (const auto &[name, value] : options.inputValues) {
-    auto *input = llvm::find_if(graph.input(), [&](const onnx::ValueInfoProto &input) { return input.name() == name; });
+  for (const auto &given : options.inputValues) {
+    const std::string &name = given.first;
+    const TensorValue &value = given.second;
+    auto input =
+        llvm::find_if(graph.input(), [&](const onnx::ValueInfoProto &candidate) { return candidate.name() == name; });
     if (input == graph.input().end())
       return error() << "a value is given for '" << name << "', but the model has no input of this name", failure();
     Type element = elementTypeOf(static_cast<OnnxType>(input->type().tensor_type().elem_type()), context);

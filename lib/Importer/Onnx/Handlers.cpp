@@ -38,6 +38,10 @@ HandlerTable makeHandlerTable() {
   addCreationHandlers(table);
   addControlFlowHandlers(table);
   addRecurrentHandlers(table);
+  addLossHandlers(table);
+  addResizeHandlers(table);
+  addEinsumHandlers(table);
+  addQuantizationHandlers(table);
   return table;
 }
 

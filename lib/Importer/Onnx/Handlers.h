@@ -47,6 +47,10 @@ void addIndexingHandlers(HandlerTable &table);
 void addCreationHandlers(HandlerTable &table);
 void addControlFlowHandlers(HandlerTable &table);
 void addRecurrentHandlers(HandlerTable &table);
+void addLossHandlers(HandlerTable &table);
+void addResizeHandlers(HandlerTable &table);
+void addEinsumHandlers(HandlerTable &table);
+void addQuantizationHandlers(HandlerTable &table);
 
 /// All of them.
 HandlerTable makeHandlerTable();

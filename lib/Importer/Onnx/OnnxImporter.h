@@ -20,8 +20,8 @@ struct OnnxImportOptions {
   /// Without bounds a symbol lies in [1, 1024] where it is an input's first dimension, in [1, 4096] elsewhere, and what
   /// the model needs (a window of 16 elements needs 16) narrows that.
   std::vector<std::string> shapes;
-  /// Values that inputs are fixed to, by name: the input is then no argument. For inputs that decide a shape (the new shape
-  /// of a Reshape, the axes of a reduction), which must be known when a model is compiled.
+  /// Values that inputs are fixed to, by name: the input is then no argument. For inputs that decide a shape (the new
+  /// shape of a Reshape, the axes of a reduction), which must be known when a model is compiled.
   std::vector<std::pair<std::string, graph::TensorValue>> inputValues;
   /// Makes every value of the model's own graph that is a tensor an output, to be compared with another
   /// implementation; its outputs come first.

@@ -1,29 +1,32 @@
 //===- weft-onnx.cpp - Imports and exports ONNX models: the tool of the tests of both --------------===//
 //
-// weft-onnx MODEL.onnx [--shape=OPTION]... [--keep-all-values] [--quiet]     prints the module
+// weft-onnx MODEL [--shape=OPTION]... [--keep-all-values] [--export=FILE]
 //
-// Everything else a user needs is in `weft`; this links the importer and the exporter alone.
+// Reads MODEL (.onnx, or .mlir without parameters) and prints the module, or writes it as ONNX. Everything else a user
+// needs is in `weft`; this links the importer and the exporter alone.
 
 #include "dialects/Graph/GraphDialect.h"
+#include "lib/Exporter/Onnx/OnnxExporter.h"
 #include "lib/Importer/Onnx/OnnxImporter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 int main(int argc, char **argv) {
   weft::OnnxImportOptions options;
-  std::string path;
-  bool quiet = false;
+  std::string path, exported;
   for (int i = 1; i < argc; ++i) {
     llvm::StringRef argument = argv[i];
     if (argument.consume_front("--shape=")) {
       options.shapes.push_back(argument.str());
     } else if (argument == "--keep-all-values") {
       options.keepAllValues = true;
-    } else if (argument == "--quiet") {
-      quiet = true;
+    } else if (argument.consume_front("--export=")) {
+      exported = argument.str();
     } else if (!argument.starts_with("--") && path.empty()) {
       path = argument.str();
     } else {
@@ -32,14 +35,19 @@ int main(int argc, char **argv) {
     }
   }
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  llvm::SourceMgr sources;
-  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context, llvm::errs());
+  context.loadDialect<weft::graph::GraphDialect, mlir::func::FuncDialect>();
+  mlir::ScopedDiagnosticHandler diagnostics(&context, [](mlir::Diagnostic &diagnostic) {
+    llvm::errs() << "error: " << diagnostic << "\n";
+    return mlir::success();
+  });
   weft::WeightStore weights;
-  mlir::OwningOpRef<mlir::ModuleOp> module = weft::importOnnx(path, context, weights, options);
+  mlir::OwningOpRef<mlir::ModuleOp> module = llvm::StringRef(path).ends_with(".mlir")
+                                                 ? mlir::parseSourceFile<mlir::ModuleOp>(path, &context)
+                                                 : weft::importOnnx(path, context, weights, options);
   if (!module)
     return 1;
-  if (!quiet)
-    module->print(llvm::outs(), mlir::OpPrintingFlags().enableDebugInfo(false));
-  llvm::outs() << "// " << weights.size() << " parameters\n";
+  if (!exported.empty())
+    return mlir::failed(weft::exportOnnxFile(*module, weights, exported)) ? 1 : 0;
+  module->print(llvm::outs());
   return 0;
 }
