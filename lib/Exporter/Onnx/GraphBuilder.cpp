@@ -67,7 +67,7 @@ void GraphBuilder::setOperation(Operation *op) {
     nodeName = name.getName().str();
 }
 
-Name GraphBuilder::uniqueName(StringRef wanted) {
+Name GraphBuilder::unique(StringRef wanted, llvm::StringSet<> &taken) {
   std::string base = wanted.empty() ? "value" : wanted.str(), name = base;
   while (!taken.insert(name).second)
     name = base + "_" + std::to_string(++counters[base]);
@@ -78,7 +78,7 @@ void GraphBuilder::namedNode(StringRef opType, ArrayRef<Name> inputs, ArrayRef<N
                              const Attributes &attributes) {
   onnx::NodeProto &node = *graph->add_node();
   node.set_op_type(opType.str());
-  node.set_name(uniqueName(nodeName));
+  node.set_name(unique(nodeName, takenNodes));
   for (const Name &input : inputs)
     node.add_input(input);
   for (const Name &output : outputs)
@@ -118,7 +118,7 @@ Name GraphBuilder::constant(const TensorValue &value) {
   Name name = uniqueName("c");
   onnx::NodeProto &node = *graph->add_node();
   node.set_op_type("Constant");
-  node.set_name(uniqueName(nodeName));
+  node.set_name(unique(nodeName, takenNodes));
   node.add_output(name);
   onnx::AttributeProto &attribute = *node.add_attribute();
   attribute.set_name("value");

@@ -97,18 +97,20 @@ public:
   //===--- Values ---===//
   void bind(mlir::Value value, const Name &name) { names[value] = name; }
   Name nameOf(mlir::Value value) const { return names.lookup(value); }
-  Name uniqueName(llvm::StringRef wanted);
+  Name uniqueName(llvm::StringRef wanted) { return unique(wanted, taken); }
   const WeightStore &weightStore() const { return weights; }
   /// Fills in name, element type and shape of a graph's input or output.
   static void describe(onnx::ValueInfoProto &info, llvm::StringRef name, mlir::Type tensorType);
 
 private:
+  Name unique(llvm::StringRef wanted, llvm::StringSet<> &taken);
+
   mlir::MLIRContext *context;
   onnx::GraphProto *graph;
   const WeightStore &weights;
   llvm::DenseMap<mlir::Value, Name> names;
   std::map<std::string, Name> symbols;
-  llvm::StringSet<> taken;
+  llvm::StringSet<> taken, takenNodes;
   llvm::StringMap<unsigned> counters;
   std::string nodeName = "weft";
 };

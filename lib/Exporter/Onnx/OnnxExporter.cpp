@@ -58,15 +58,20 @@ public:
     if (!main || !main.getBody().hasOneBlock())
       return module.emitError("expected a function @main with a body to export");
     graph.set_name(module.getName().value_or("weft").str());
-    if (failed(bindInputs(main)) || failed(bindSymbols(main)) || failed(bindPrepared(main)) ||
+    if (failed(bindInputs(main)))
+      return failure();
+    // Outputs keep their names: they are taken before any other value's.
+    SmallVector<Name> outputs;
+    for (unsigned i = 0; i < main.getNumResults(); ++i)
+      outputs.push_back(b.uniqueName(resultName(main, i)));
+    if (failed(bindSymbols(main)) || failed(bindPrepared(main)) ||
         failed(exporter::exportBlock(b, main.getBody().front())))
       return failure();
     Operation *end = main.getBody().front().getTerminator();
     for (auto [i, value] : llvm::enumerate(end->getOperands())) {
-      Name name = b.uniqueName(resultName(main, i));
       b.setOperation(end);
-      b.namedNode("Identity", b.nameOf(value), name);
-      GraphBuilder::describe(*graph.add_output(), name, value.getType());
+      b.namedNode("Identity", b.nameOf(value), outputs[i]);
+      GraphBuilder::describe(*graph.add_output(), outputs[i], value.getType());
     }
     return success();
   }

@@ -71,7 +71,7 @@ LogicalResult importConstantOfShape(Node &node) {
 LogicalResult importRange(Node &node) {
   Builder &b = node.b;
   for (int64_t i = 0; i < 3; ++i)
-    if (b.rank(node.input(i)) > 1)
+    if (getElementCount(node.input(i).getType()) != b.size(1))
       return node.fail("expected scalars as start, limit and delta");
   Type element = b.element(node.input(0));
   // The number of elements is the result's shape.

@@ -151,6 +151,9 @@ double largestFinite(Type type) {
 
 /// Cast saturates towards the types of 8 bits unless told otherwise.
 Value castTo(Builder &b, Value x, Type type, bool saturate) {
+  // Integers of 2 and 4 bits keep the low bits, as integers do.
+  if (isIntegerElement(type) && storageBits(type) < 8 && b.isFloat(x))
+    return b.convert(b.convert(x, b.ops.getI32Type()), type);
   bool isNarrow = isFloatElement(type) && type.getIntOrFloatBitWidth() == 8;
   if (!isNarrow || !saturate || !b.isFloat(x) || b.element(x) == type)
     return b.convert(x, type);

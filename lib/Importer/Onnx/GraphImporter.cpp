@@ -308,7 +308,11 @@ LogicalResult GraphImporter::importNode(const onnx::NodeProto &proto, Scope &sco
       if (outputCount < op->minOutputs || outputCount > op->maxOutputs)
         return node.fail("expected " + std::to_string(op->minOutputs) + " to " + std::to_string(op->maxOutputs) +
                          " outputs, got " + std::to_string(outputCount));
-      for (int i = 0; i < op->minInputs; ++i)
+      // Of any number of inputs none may be absent (Loop's trip count and condition may, and Scan's lengths).
+      int required = op->maxInputs == OnnxOperator::kMany ? inputCount : op->minInputs;
+      if (proto.op_type() == "Loop" || proto.op_type() == "Scan")
+        required = 0;
+      for (int i = 0; i < required; ++i)
         if (!node.has(i))
           return node.fail("input " + std::to_string(i) + " is required, but it is absent");
     }

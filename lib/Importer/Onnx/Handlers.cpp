@@ -42,6 +42,8 @@ HandlerTable makeHandlerTable() {
   addResizeHandlers(table);
   addEinsumHandlers(table);
   addQuantizationHandlers(table);
+  addAttentionHandlers(table);
+  addSignalHandlers(table);
   return table;
 }
 

@@ -288,9 +288,13 @@ LogicalResult importDropout(Node &node) {
     std::optional<TensorValue> training = node.constant(2, "training_mode");
     if (!training)
       return failure();
-    std::optional<double> ratio = node.has(1) ? b.scalarContents(node.input(1)) : 0.5;
-    if (training->getElementCount() == 1 && training->getInteger(0) != 0 && ratio != 0.0)
-      return node.fail("training_mode is true; export the model for inference");
+    if (training->getElementCount() == 1 && training->getInteger(0) != 0) {
+      std::optional<TensorValue> ratio = node.has(1) ? node.constant(1, "the ratio") : std::nullopt;
+      if (node.failed())
+        return failure();
+      if (!ratio || ratio->getElementCount() != 1 || ratio->getFloat(0) != 0)
+        return node.fail("training_mode is true, so that the result is random; export the model for inference");
+    }
   }
   if (failed(node.output(0, x)))
     return failure();

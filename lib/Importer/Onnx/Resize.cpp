@@ -32,6 +32,8 @@ double originalPosition(const ResizeOptions &options, const Axis &axis, int64_t 
   const std::string &mode = options.coordinates;
   if (mode == "asymmetric")
     return x / axis.scale;
+  if (mode == "tf_half_pixel_for_nn")
+    return (x + 0.5) / axis.scale;
   if (mode == "align_corners")
     return output == 1 ? 0 : x * (input - 1) / (output - 1);
   if (mode == "tf_crop_and_resize") {
@@ -242,6 +244,14 @@ LogicalResult importResize(Node &node) {
   options.excludeOutside = node.integer("exclude_outside", 0) != 0;
   options.antialias = node.integer("antialias", 0) != 0;
   std::string policy = node.string("keep_aspect_ratio_policy", "stretch");
+  static constexpr StringRef kCoordinates[] = {"half_pixel",        "half_pixel_symmetric", "pytorch_half_pixel",
+                                               "align_corners",     "asymmetric",           "tf_half_pixel_for_nn",
+                                               "tf_crop_and_resize"};
+  static constexpr StringRef kNearest[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+  if (!llvm::is_contained(kCoordinates, options.coordinates))
+    return node.fail("attribute 'coordinate_transformation_mode': Weft knows no mode '" + options.coordinates + "'");
+  if (!llvm::is_contained(kNearest, options.nearest))
+    return node.fail("attribute 'nearest_mode': Weft knows no mode '" + options.nearest + "'");
   if (options.mode != "nearest" && options.mode != "linear" && options.mode != "cubic")
     return node.fail("attribute 'mode': expected nearest, linear or cubic, got '" + options.mode + "'");
   for (int64_t i = 0; i < b.rank(x); ++i)

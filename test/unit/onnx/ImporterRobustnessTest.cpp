@@ -32,6 +32,7 @@ void addInput(onnx::GraphProto &graph, const std::string &name, int type, std::v
   input.set_name(name);
   auto &tensor = *input.mutable_type()->mutable_tensor_type();
   tensor.set_elem_type(type);
+  tensor.mutable_shape();
   if (!batch.empty())
     tensor.mutable_shape()->add_dim()->set_dim_param(batch);
   for (int64_t dim : dims)
