@@ -279,7 +279,7 @@ void printHelp() {
   llvm::outs()
       << "weft-conformance [OPTIONS]: the ONNX backend tests through importer and interpreter\n\n"
          "  --suite NAME=FOLDER   a folder of tests (more than once; default: those of Debian's libonnx-testdata)\n"
-         "  --archive FILE        a .tar.gz whose folders are suites, called new-FOLDER\n"
+         "  --archive FILE        a .tar.gz whose folders are more suites, called new-FOLDER\n"
          "  --filter TEXT         only tests whose name holds TEXT\n"
          "  --expected FILE       the list of expected failures\n"
          "  --verbose             print each failure, expected or not\n"
@@ -291,7 +291,7 @@ void printHelp() {
 int main(int argc, char **argv) {
   std::vector<std::pair<std::string, std::string>> suites;
   std::string filter, expectedFile, temporary;
-  bool verbose = false, table = false;
+  bool verbose = false, table = false, usesDebian = true;
   for (int i = 1; i < argc; ++i) {
     llvm::StringRef argument = argv[i];
     auto value = [&]() -> std::string {
@@ -303,6 +303,7 @@ int main(int argc, char **argv) {
     if (argument == "--suite") {
       auto [name, folder] = llvm::StringRef(value()).split('=');
       suites.push_back({name.str(), folder.str()});
+      usesDebian = false;
     } else if (argument == "--archive") {
       temporary = unpack(value());
       for (const std::string &folder : entries(temporary))
@@ -320,7 +321,7 @@ int main(int argc, char **argv) {
       return argument == "--help" ? 0 : 2;
     }
   }
-  if (suites.empty())
+  if (usesDebian)
     for (const char *name : {"node", "simple", "pytorch-operator", "pytorch-converted"})
       suites.push_back({name, std::string("/usr/share/libonnx-testdata/data/") + name});
   std::map<std::string, std::string> expected;

@@ -147,6 +147,8 @@ FailureOr<RankedTensorType> GraphImporter::inputType(const onnx::ValueInfoProto 
       if (size >= 0 && size != givenSize)
         return fail() << "dimension " << i << " has size " << size << " in the model, but " << givenSize << " is given",
                failure();
+      if (!symbol.empty())
+        facts.symbols.get(symbol, bounds); // The size was given to the symbol too: it is one that the model has.
       size = givenSize;
     } else if (size < 0) {
       symbol = part.str();

@@ -42,8 +42,6 @@ HandlerTable makeHandlerTable() {
   addResizeHandlers(table);
   addEinsumHandlers(table);
   addQuantizationHandlers(table);
-  addAttentionHandlers(table);
-  addSignalHandlers(table);
   return table;
 }
 

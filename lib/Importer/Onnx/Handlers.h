@@ -51,8 +51,6 @@ void addLossHandlers(HandlerTable &table);
 void addResizeHandlers(HandlerTable &table);
 void addEinsumHandlers(HandlerTable &table);
 void addQuantizationHandlers(HandlerTable &table);
-void addAttentionHandlers(HandlerTable &table);
-void addSignalHandlers(HandlerTable &table);
 
 /// All of them.
 HandlerTable makeHandlerTable();
