@@ -1,6 +1,7 @@
 //===- MinimizeTransposes.cpp - The layout of every op between transposes, chosen for the fewest bytes ----------===//
 
 #include "dialects/Graph/Contraction.h"
+#include "lib/Layout/ChannelShuffle.h"
 #include "lib/Layout/LayoutProblem.h"
 #include "lib/Layout/Passes.h"
 
@@ -72,8 +73,10 @@ struct MinimizeTransposesPass : impl::MinimizeTransposesBase<MinimizeTransposesP
             blocks.push_back(&block);
         return WalkResult::advance();
       });
-      for (Block *block : blocks)
+      for (Block *block : blocks) {
+        moveChannelShuffles(*block);
         minimize(*block, frozen);
+      }
       removeUnitTransposes(function);
     }
   }
