@@ -226,7 +226,10 @@ private:
         made.body = launchOf(&op, launch.getKernelAttr(), launch.getInputs(), launch.getOutputs());
       } else if (auto call = dyn_cast<exec::LibraryCallOp>(op)) {
         made.name = call.getAlternative().str();
-        made.body = libraryCallOf(call);
+        FailureOr<runtime::LibraryCall> body = libraryCallOf(call);
+        if (failed(body))
+          return failure();
+        made.body = std::move(*body);
       } else if (auto copy = dyn_cast<exec::CopyOp>(op)) {
         made.name = "copy";
         made.body = runtime::Copy{bufferIndex.lookup(copy.getSource()), bufferIndex.lookup(copy.getDestination())};
@@ -260,7 +263,7 @@ private:
     return emitBlock(region.front(), index);
   }
 
-  runtime::LibraryCall libraryCallOf(exec::LibraryCallOp op) {
+  FailureOr<runtime::LibraryCall> libraryCallOf(exec::LibraryCallOp op) {
     runtime::LibraryCall call;
     DictionaryAttr config = op.getConfig();
     if (op.getCallee() == "convolution") {
@@ -296,33 +299,42 @@ private:
     call.left = bufferIndex.lookup(op.getLeft());
     call.right = bufferIndex.lookup(op.getRight());
     call.output = bufferIndex.lookup(op.getOutput());
-    for (Attribute item : op.getEpilogue())
-      call.epilogue.push_back(postOpOf(cast<DictionaryAttr>(item), op.getExtra()));
+    for (Attribute item : op.getEpilogue()) {
+      FailureOr<runtime::PostOp> post = postOpOf(op, cast<DictionaryAttr>(item));
+      if (failed(post))
+        return failure();
+      call.epilogue.push_back(*post);
+    }
     call.alternative = launchOf(op, op.getAlternativeAttr(), op.getAlternativeInputs(), op.getOutput());
     return call;
   }
 
-  runtime::PostOp postOpOf(DictionaryAttr attributes, ValueRange extra) {
+  FailureOr<runtime::PostOp> postOpOf(exec::LibraryCallOp op, DictionaryAttr attributes) {
     using runtime::PostOpKind;
     runtime::PostOp post;
-    post.kind = llvm::StringSwitch<PostOpKind>(attributes.getAs<StringAttr>("kind").getValue())
-                    .Case("bias", PostOpKind::Bias)
-                    .Case("add", PostOpKind::Add)
-                    .Case("subtract", PostOpKind::Subtract)
-                    .Case("multiply", PostOpKind::Multiply)
-                    .Case("divide", PostOpKind::Divide)
-                    .Case("relu", PostOpKind::Relu)
-                    .Case("tanh", PostOpKind::Tanh)
-                    .Case("logistic", PostOpKind::Logistic)
-                    .Case("clip", PostOpKind::Clip)
-                    .Case("linear", PostOpKind::Linear)
-                    .Case("abs", PostOpKind::Abs)
-                    .Case("sqrt", PostOpKind::Sqrt)
-                    .Case("exp", PostOpKind::Exp);
+    std::optional<PostOpKind> kind =
+        llvm::StringSwitch<std::optional<PostOpKind>>(attributes.getAs<StringAttr>("kind").getValue())
+            .Case("bias", PostOpKind::Bias)
+            .Case("add", PostOpKind::Add)
+            .Case("subtract", PostOpKind::Subtract)
+            .Case("multiply", PostOpKind::Multiply)
+            .Case("divide", PostOpKind::Divide)
+            .Case("relu", PostOpKind::Relu)
+            .Case("tanh", PostOpKind::Tanh)
+            .Case("logistic", PostOpKind::Logistic)
+            .Case("clip", PostOpKind::Clip)
+            .Case("linear", PostOpKind::Linear)
+            .Case("abs", PostOpKind::Abs)
+            .Case("sqrt", PostOpKind::Sqrt)
+            .Case("exp", PostOpKind::Exp)
+            .Default(std::nullopt);
+    if (!kind)
+      return op.emitOpError("there is no post-op ") << attributes.getAs<StringAttr>("kind");
+    post.kind = *kind;
     post.alpha = static_cast<float>(attributes.getAs<FloatAttr>("alpha").getValueAsDouble());
     post.beta = static_cast<float>(attributes.getAs<FloatAttr>("beta").getValueAsDouble());
     if (auto operand = attributes.getAs<IntegerAttr>("operand")) {
-      post.buffer = bufferIndex.lookup(extra[operand.getInt()]);
+      post.buffer = bufferIndex.lookup(op.getExtra()[operand.getInt()]);
       post.broadcast =
           llvm::StringSwitch<runtime::PostOpBroadcast>(attributes.getAs<StringAttr>("broadcast").getValue())
               .Case("column", runtime::PostOpBroadcast::Column)
