@@ -55,7 +55,7 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("models", nargs="*", default=DEFAULT)
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     weft, weft_run = (os.path.abspath(os.path.join(arguments.build, "bin", tool)) for tool in ("weft", "weft-run"))
 
     print(f"onnxruntime {onnxruntime.__version__}, {arguments.threads} threads, median of {TURNS} turns of {arguments.repeat} runs")
