@@ -8,14 +8,14 @@ install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDI
 foreach(tool weft weft-run weft-opt weft-lsp-server weft-ptx)
   if(TARGET ${tool})
     install(TARGETS ${tool} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-    # The tools find the libraries of their own installed tree, wherever it is moved.
-    set_target_properties(${tool} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+    # The tools find the libraries of their own installed tree, wherever it is moved, and MLIR where the distribution has it.
+    set_target_properties(${tool} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" INSTALL_RPATH_USE_LINK_PATH TRUE)
   endif()
 endforeach()
 foreach(library weft_runtime_shared weft_compiler_shared weft_simcuda)
   if(TARGET ${library})
     install(TARGETS ${library} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-    set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN")
+    set_target_properties(${library} PROPERTIES INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH TRUE)
   endif()
 endforeach()
 
