@@ -32,8 +32,8 @@ struct CompileOptions {
   std::string dumpDirectory;
   /// Called with the module after each stage up to Exec.
   std::function<void(Stage, mlir::ModuleOp)> observer;
-  /// Called with the last form in which every kernel still is an op on tensors, one to one with the launches and library calls of the program, and with
-  /// the weights of that form.
+  /// Called with the last form in which every kernel still is an op on tensors, one to one with the launches and
+  /// library calls of the program, and with the weights of that form.
   std::function<void(mlir::ModuleOp, const WeightStore &)> kernelObserver;
   /// Where set, filled with why each pair of neighbours was fused or not.
   fusion::FusionReport *fusionReport = nullptr;

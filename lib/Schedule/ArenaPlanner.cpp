@@ -52,8 +52,7 @@ ArenaPlan planArena(const std::vector<Temporary> &temporaries, MLIRContext *cont
   }
 
   for (Region &region : regions) {
-    llvm::sort(region.members,
-               [&](size_t a, size_t b) { return units[a] != units[b] ? units[a] > units[b] : a < b; });
+    llvm::sort(region.members, [&](size_t a, size_t b) { return units[a] != units[b] ? units[a] > units[b] : a < b; });
     std::vector<int64_t> offset(temporaries.size(), 0);
     std::vector<size_t> placed; // by offset
     int64_t regionUnits = 0;

@@ -1,4 +1,5 @@
-//===- weft-lsp-server.cpp - Language server for .mlir files with Weft's dialects -----------------------------------===//
+//===- weft-lsp-server.cpp - Language server for .mlir files with Weft's dialects
+//-----------------------------------===//
 
 #include "dialects/Exec/Exec.h"
 #include "dialects/Graph/GraphDialect.h"
