@@ -2,6 +2,7 @@
 
 #include "lib/Emit/Emit.h"
 #include "dialects/Exec/Exec.h"
+#include "lib/Support/NodeNames.h"
 #include "runtime/Artifact/CpuFeatures.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -53,18 +54,6 @@ std::vector<runtime::Expression> dimsOf(exec::BufferType type) {
   for (AffineExpr size : type.getShape().getResults())
     dims.push_back(expressionOf(size));
   return dims;
-}
-
-void collectNames(Location location, std::vector<std::string> &names) {
-  if (auto name = dyn_cast<NameLoc>(location)) {
-    if (!llvm::is_contained(names, name.getName().str()))
-      names.push_back(name.getName().str());
-  } else if (auto fused = dyn_cast<FusedLoc>(location)) {
-    for (Location inner : fused.getLocations())
-      collectNames(inner, names);
-  } else if (auto site = dyn_cast<CallSiteLoc>(location)) {
-    collectNames(site.getCallee(), names);
-  }
 }
 
 class ProgramEmitter {
@@ -220,7 +209,8 @@ private:
         continue;
       }
       runtime::Op made;
-      collectNames(op.getLoc(), made.sourceNodes);
+      for (StringRef name : nodeNames(op.getLoc()))
+        made.sourceNodes.push_back(name.str());
       if (auto launch = dyn_cast<exec::LaunchOp>(op)) {
         made.name = launch.getKernel().str();
         made.body = launchOf(&op, launch.getKernelAttr(), launch.getInputs(), launch.getOutputs());

@@ -1,31 +1,16 @@
 //===- FusionNames.cpp - How reports name ops and kernels -----------------------------------------------===//
 
 #include "lib/Fusion/FusionNames.h"
+#include "lib/Support/NodeNames.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
 namespace weft::fusion {
 
-namespace {
-
-/// The names in a location, outermost first.
-void collectNames(Location location, SmallVectorImpl<StringRef> &names) {
-  if (auto name = dyn_cast<NameLoc>(location)) {
-    if (!llvm::is_contained(names, name.getName().getValue()))
-      names.push_back(name.getName().getValue());
-  } else if (auto fused = dyn_cast<FusedLoc>(location)) {
-    for (Location inner : fused.getLocations())
-      collectNames(inner, names);
-  }
-}
-
-} // namespace
-
 std::string nameOp(Operation *op) {
   std::string text = op->getName().stripDialect().str();
-  SmallVector<StringRef> names;
-  collectNames(op->getLoc(), names);
+  SmallVector<StringRef> names = nodeNames(op->getLoc());
   if (!names.empty())
     text += " \"" + llvm::join(names, "\", \"") + "\"";
   return text;

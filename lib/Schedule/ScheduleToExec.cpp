@@ -4,6 +4,7 @@
 #include "lib/Schedule/ArenaPlanner.h"
 #include "lib/Schedule/LibraryCalls.h"
 #include "lib/Schedule/Passes.h"
+#include "lib/Support/NodeNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -20,19 +21,6 @@ namespace weft::schedule {
 #include "lib/Schedule/Passes.h.inc"
 
 namespace {
-
-/// The model nodes a location names, in order and without repetition.
-void collectNames(Location location, SmallVectorImpl<StringRef> &names) {
-  if (auto name = dyn_cast<NameLoc>(location)) {
-    if (!llvm::is_contained(names, name.getName().getValue()))
-      names.push_back(name.getName().getValue());
-  } else if (auto fused = dyn_cast<FusedLoc>(location)) {
-    for (Location inner : fused.getLocations())
-      collectNames(inner, names);
-  } else if (auto site = dyn_cast<CallSiteLoc>(location)) {
-    collectNames(site.getCallee(), names);
-  }
-}
 
 /// Where a tensor lies. Values that are reshapes of one another share one.
 struct Storage {
@@ -437,8 +425,7 @@ private:
 
   /// "softmax_12": the first model node's name as an identifier, and a number that makes it unique.
   std::string kernelName(Operation *op, StringRef kind) {
-    SmallVector<StringRef> names;
-    collectNames(op->getLoc(), names);
+    SmallVector<StringRef> names = nodeNames(op->getLoc());
     std::string name;
     for (char c : names.empty() ? kind : names.front()) {
       bool keep = llvm::isAlnum(c) || c == '_';

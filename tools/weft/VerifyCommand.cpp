@@ -3,10 +3,12 @@
 
 #include "dialects/Graph/Structure.h"
 #include "lib/Interpreter/Interpreter.h"
+#include "lib/Support/NodeNames.h"
 #include "tools/weft/Commands.h"
 #include "tools/weft/Diagnostics.h"
 #include "tools/weft/ModelInput.h"
 #include "tools/weft/ProgramRun.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
 
@@ -43,12 +45,7 @@ double distance(const TensorValue &value, const TensorValue &expected) {
 }
 
 std::string nodesOf(Location location) {
-  std::string text;
-  location->walk([&](Location inner) {
-    if (auto name = dyn_cast<NameLoc>(inner))
-      text += (text.empty() ? "" : ", ") + name.getName().str();
-    return WalkResult::advance();
-  });
+  std::string text = llvm::join(nodeNames(location), ", ");
   return text.empty() ? "?" : text;
 }
 
