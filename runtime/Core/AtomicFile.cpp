@@ -26,14 +26,15 @@ Status AtomicFile::writeError(const char *action) const {
 Status AtomicFile::open(const std::string &path) {
   path_ = path;
   struct stat existing;
-  if (::stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode)) {
+  bool exists = ::stat(path.c_str(), &existing) == 0;
+  if (exists && !S_ISREG(existing.st_mode)) {
     if (S_ISDIR(existing.st_mode))
       return Status(StatusCode::Io, "cannot write '" + path + "': it is a folder");
     descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     return descriptor_ >= 0 ? Status() : writeError("write");
   }
   // A file that its owner made read-only is not to be replaced, although rename() would.
-  if (::access(path.c_str(), F_OK) == 0 && ::access(path.c_str(), W_OK) != 0)
+  if (exists && ::access(path.c_str(), W_OK) != 0)
     return writeError("write");
   // Through a symbolic link, the file it points to is replaced and the link kept.
   if (char *resolved = ::realpath(path.c_str(), nullptr)) {
@@ -48,7 +49,7 @@ Status AtomicFile::open(const std::string &path) {
   }
   mode_t mask = ::umask(0);
   ::umask(mask);
-  if (::fchmod(descriptor_, 0666 & ~mask) != 0)
+  if (::fchmod(descriptor_, exists ? existing.st_mode & 07777 : 0666 & ~mask) != 0)
     return writeError("set the permissions of");
   return Status();
 }

@@ -1,6 +1,7 @@
 // Allocation, and packing of sub-byte integers.
 #include "runtime/Data/Array.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace weft::runtime {
@@ -34,6 +35,9 @@ StatusOr<Array> pack(const Array &array, ElementType type) {
 } // namespace
 
 int64_t Array::elementCount() const {
+  // Beside a dimension of 0 the others may be so large that their product overflows.
+  if (std::find(dims.begin(), dims.end(), 0) != dims.end())
+    return 0;
   int64_t count = 1;
   for (int64_t dim : dims)
     count *= dim;

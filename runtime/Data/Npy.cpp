@@ -1,7 +1,6 @@
 // Parsing of the header's Python literal, and conversion to native, row-major data.
 #include "runtime/Data/Npy.h"
 
-#include "runtime/Core/AtomicFile.h"
 #include "runtime/Core/MappedFile.h"
 #include "runtime/Core/StridedCopy.h"
 
@@ -204,7 +203,7 @@ StatusOr<Array> parseNpy(const uint8_t *data, size_t size) {
   array.dims = header.dims;
   WEFT_RETURN_IF_ERROR(array.data.require(defaultAllocator(), static_cast<size_t>(bytes), "an array"));
   const uint8_t *source = data + start + length;
-  if (header.fortranOrder && array.dims.size() > 1) {
+  if (header.fortranOrder && array.dims.size() > 1 && bytes > 0) {
     std::vector<int64_t> strides;
     int64_t stride = 1;
     for (int64_t dim : array.dims) {
@@ -257,12 +256,16 @@ StatusOr<Array> readNpy(const std::string &path) {
   return array;
 }
 
-Status writeNpy(const std::string &path, const Array &array) {
-  AtomicFile file;
+Status stageNpy(AtomicFile &file, const std::string &path, const Array &array) {
   WEFT_RETURN_IF_ERROR(file.open(path));
   std::vector<uint8_t> header = npyHeader(array.type, array.dims);
   WEFT_RETURN_IF_ERROR(file.write(header.data(), header.size()));
-  WEFT_RETURN_IF_ERROR(file.write(array.data.data(), static_cast<size_t>(array.byteCount())));
+  return file.write(array.data.data(), static_cast<size_t>(array.byteCount()));
+}
+
+Status writeNpy(const std::string &path, const Array &array) {
+  AtomicFile file;
+  WEFT_RETURN_IF_ERROR(stageNpy(file, path, array));
   return file.commit();
 }
 

@@ -1,6 +1,7 @@
 // NumPy's .npy files.
 #pragma once
 
+#include "runtime/Core/AtomicFile.h"
 #include "runtime/Data/Array.h"
 
 #include <string>
@@ -17,6 +18,8 @@ StatusOr<Array> parseNpy(const uint8_t *data, size_t size);
 std::vector<uint8_t> npyHeader(ElementType type, const std::vector<int64_t> &dims);
 
 StatusOr<Array> readNpy(const std::string &path);
+// Everything but the commit, for several files that are to appear together.
+Status stageNpy(AtomicFile &file, const std::string &path, const Array &array);
 // Written whole or not at all.
 Status writeNpy(const std::string &path, const Array &array);
 

@@ -1,7 +1,6 @@
 // The parts of the zip format that .npz files use.
 #include "runtime/Data/Npz.h"
 
-#include "runtime/Core/AtomicFile.h"
 #include "runtime/Core/MappedFile.h"
 #include "runtime/Data/Npy.h"
 
@@ -266,8 +265,7 @@ StatusOr<NamedArrays> readNpz(const std::string &path) {
   return arrays;
 }
 
-Status writeNpz(const std::string &path, const NamedArrays &arrays) {
-  AtomicFile file;
+Status stageNpz(AtomicFile &file, const std::string &path, const NamedArrays &arrays) {
   WEFT_RETURN_IF_ERROR(file.open(path));
   uint64_t position = 0;
   auto write = [&](const void *data, uint64_t size) {
@@ -301,7 +299,12 @@ Status writeNpz(const std::string &path, const NamedArrays &arrays) {
   end.put(kEndSignature, 4).put(0, 2).put(0, 2).put(shortCount, 2).put(shortCount, 2);
   end.put(clamp32(size), 4).put(clamp32(offset), 4).put(0, 2);
   WEFT_RETURN_IF_ERROR(write(directory.bytes().data(), size));
-  WEFT_RETURN_IF_ERROR(write(end.bytes().data(), end.bytes().size()));
+  return write(end.bytes().data(), end.bytes().size());
+}
+
+Status writeNpz(const std::string &path, const NamedArrays &arrays) {
+  AtomicFile file;
+  WEFT_RETURN_IF_ERROR(stageNpz(file, path, arrays));
   return file.commit();
 }
 

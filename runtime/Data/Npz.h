@@ -1,6 +1,7 @@
 // NumPy's .npz files: zip archives of .npy files.
 #pragma once
 
+#include "runtime/Core/AtomicFile.h"
 #include "runtime/Data/Array.h"
 
 #include <string>
@@ -12,7 +13,8 @@ namespace weft::runtime {
 StatusOr<NamedArrays> parseNpz(const uint8_t *data, size_t size);
 StatusOr<NamedArrays> readNpz(const std::string &path);
 
-// Stored uncompressed, as numpy.savez does; written whole or not at all.
+// Stored uncompressed, as numpy.savez does; staging does everything but the commit, writing is whole or not at all.
+Status stageNpz(AtomicFile &file, const std::string &path, const NamedArrays &arrays);
 Status writeNpz(const std::string &path, const NamedArrays &arrays);
 
 } // namespace weft::runtime

@@ -58,10 +58,9 @@ public:
 
 // Elements of a tensor whose dims are valid.
 inline int64_t elementCount(const TensorReference &tensor) {
-  int64_t count = 1;
-  for (size_t axis = 0; axis < tensor.rank; ++axis)
-    count *= tensor.dims[axis];
-  return count;
+  int64_t bytes = 0;
+  byteCountOf(ElementType::U8, tensor.dims, tensor.rank, bytes);
+  return bytes;
 }
 
 } // namespace weft::runtime

@@ -138,11 +138,10 @@ void printOutputs(WeftProgram *program, int32_t entry, WeftRun *run) {
     check(weft_program_output(program, entry, index, &info));
     check(weft_run_output(run, info.name, &view));
     std::string shape;
-    int64_t count = 1;
-    for (int32_t axis = 0; axis < view.rank; ++axis) {
+    for (int32_t axis = 0; axis < view.rank; ++axis)
       shape += (axis ? "," : "") + std::to_string(view.dims[axis]);
-      count *= view.dims[axis];
-    }
+    // Of one byte each: their number.
+    int64_t count = weft_tensor_bytes(WEFT_ELEMENT_U8, view.rank, view.dims);
     constexpr int64_t kShown = 6;
     std::string values;
     for (int64_t element = 0; element < std::min(count, kShown); ++element)

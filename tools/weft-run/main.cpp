@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <new>
 
 namespace weft::run {
@@ -69,28 +70,23 @@ Array outputArray(WeftRun *run, const std::string &name) {
   return std::move(*unpacked);
 }
 
-// All files appear, or none that this call made: what was written is taken back when a later one fails.
+// All files are written before the first appears, so that a full disk leaves neither some of them nor a loss of older
+// ones.
 void writeOutputs(const Arguments &arguments, WeftProgram *program, int32_t entry, WeftRun *run) {
-  std::vector<std::string> written;
-  auto write = [&](const std::string &path, const runtime::Status &status) {
-    if (!status.ok()) {
-      for (const std::string &earlier : written)
-        std::remove(earlier.c_str());
-      throw Failure(status.message());
-    }
-    written.push_back(path);
-  };
+  std::deque<runtime::AtomicFile> files;
   for (const auto &[name, file] : arguments.outputs)
-    write(file, runtime::writeNpy(file, outputArray(run, name)));
-  if (arguments.outputsFile.empty())
-    return;
-  NamedArrays arrays;
-  for (int32_t index = 0; index < weft_program_output_count(program, entry); ++index) {
-    WeftTensorInfo info;
-    check(weft_program_output(program, entry, index, &info));
-    arrays.emplace_back(info.name, outputArray(run, info.name));
+    check(runtime::stageNpy(files.emplace_back(), file, outputArray(run, name)));
+  if (!arguments.outputsFile.empty()) {
+    NamedArrays arrays;
+    for (int32_t index = 0; index < weft_program_output_count(program, entry); ++index) {
+      WeftTensorInfo info;
+      check(weft_program_output(program, entry, index, &info));
+      arrays.emplace_back(info.name, outputArray(run, info.name));
+    }
+    check(runtime::stageNpz(files.emplace_back(), arguments.outputsFile, arrays));
   }
-  write(arguments.outputsFile, runtime::writeNpz(arguments.outputsFile, arrays));
+  for (runtime::AtomicFile &file : files)
+    check(file.commit());
 }
 
 void execute(const Arguments &arguments) {
