@@ -199,6 +199,14 @@ def as_near_as(truth, got, expected):
     return ours <= max(TOLERANCE, theirs) and numpy.isfinite(theirs)
 
 
+def list_wrong(got, expected, producers):
+    """A line for each value that differs by more than the tolerance, worst first; empty where none does."""
+    found = differences(got, expected, producers)
+    return "\n".join(
+        f"  {value} of {node}: max|a-b|/max|b| = {ratio:.3e}" for ratio, value, node in found if not ratio <= TOLERANCE
+    )
+
+
 def check_classes(name, value):
     """The values over the classes must differ, or the comparison would miss most mistakes."""
     rows = value.reshape(value.shape[0], -1)

@@ -44,10 +44,9 @@ def compare(tool, folder, name, model, input_sets):
             got = run(exported, inputs)
         except Exception as error:  # onnxruntime's own types are not public.
             return f"onnxruntime does not take the exported model: {error}"
-        found = comparison.differences(got, expected, producers)
-        wrong = [entry for entry in found if not entry[0] <= comparison.TOLERANCE]
+        wrong = comparison.list_wrong(got, expected, producers)
         if wrong:
-            return "\n".join(f"  {value} of {node}: max|a-b|/max|b| = {ratio:.3e}" for ratio, value, node in wrong)
+            return wrong
     os.remove(path)
     os.remove(exported)
     return ""

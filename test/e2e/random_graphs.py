@@ -302,10 +302,9 @@ def compare(weft, folder, seed):
     except weft_tool.WeftError as error:
         return str(error)
     producers = {output: f"{node.op_type} {node.name}" for node in model.graph.node for output in node.output}
-    found = comparison.differences(got, expected, producers)
-    wrong = [entry for entry in found if not entry[0] <= comparison.TOLERANCE]
+    wrong = comparison.list_wrong(got, expected, producers)
     if wrong:
-        return "\n".join(f"  {name} of {node}: max|a-b|/max|b| = {ratio:.3e}" for ratio, name, node in wrong)
+        return wrong
     os.remove(path)
     os.remove(artifact)
     return ""
