@@ -70,6 +70,28 @@ typedef enum WeftKernelError {
  * does not allocate, does not throw. */
 typedef int32_t (*WeftKernel)(const WeftArgs *args, int64_t begin, int64_t end);
 
+/* Kernels on a GPU.
+ *
+ * A kernel is a `.visible .entry` of a PTX module. Its parameters, in order:
+ *
+ *   .u64 a buffer   device addresses of the launch's inputs in order, then of its outputs in order: aligned to
+ *                   WEFT_BUFFER_ALIGNMENT, contiguous, row-major and packed as in WeftArgs.buffers
+ *   .s64 a symbol   the value of every symbol of the program, in the program's order
+ *   .s64 tiles      the value of the launch's `tiles` expression
+ *   .u64 scratch    device address of memory shared by the launch's blocks, of the launch's declared size, aligned to
+ *                   WEFT_BUFFER_ALIGNMENT, uninitialized; 0 when the launch declares none
+ *   .u64 seed       as WeftArgs.seed
+ *   .s64 device     as WeftArgs.device_index
+ *   .u64 error      device address of an int32 word, 0 at the start of a run and shared by all launches of the run: a
+ *                   kernel that finds a fault stores a WeftKernelError there and goes on. The runtime reads it at the
+ *                   end of the run
+ *
+ * The grid has one dimension. The runtime launches min(max(tiles, 1), the launch's largest number of blocks, if it
+ * gives one) blocks of exactly the launch's `threads` threads along x, and none where tiles is 0 or below. A kernel
+ * takes the tiles blockIdx.x, blockIdx.x + gridDim.x, ... below `tiles`, so that the result does not depend on the
+ * grid. Where the launch declares dynamic shared memory, the runtime gives that many bytes, and raises the function's
+ * limit where they pass 48 KiB. A kernel has no unresolved symbol, calls nothing and allocates nothing. */
+
 #ifdef __cplusplus
 }
 #endif
