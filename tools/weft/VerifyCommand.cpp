@@ -2,6 +2,7 @@
 //------------------------------------------------------------------------------===//
 
 #include "dialects/Graph/Structure.h"
+#include "lib/Interpreter/Float64.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Support/NodeNames.h"
 #include "tools/weft/Commands.h"
@@ -61,13 +62,87 @@ struct KernelValue {
   SmallVector<TensorValue, 2> results;
 };
 
+/// Runs @main of a module by the interpreter.
+FailureOr<SmallVector<TensorValue>> interpret(ModuleOp module, const WeightStore &weights, ArrayRef<NamedTensor> inputs,
+                                              Interpreter::Observer observer = nullptr) {
+  SmallVector<TensorValue> arguments;
+  for (const NamedTensor &input : inputs)
+    arguments.push_back(input.value);
+  return Interpreter(module, weights).run(graph::GraphDialect::kMainName, arguments, observer);
+}
+
+/// Runs @main and keeps what each kernel gives.
+FailureOr<SmallVector<TensorValue>> interpretKernels(ModuleOp module, const WeightStore &weights,
+                                                     ArrayRef<NamedTensor> inputs, std::vector<KernelValue> &kernels) {
+  return interpret(module, weights, inputs, [&](Operation *op, ArrayRef<TensorValue> results) {
+    if (isa<graph::FusionOp, graph::LibraryCallOp>(op))
+      kernels.push_back({nodesOf(op->getLoc()), SmallVector<TensorValue, 2>(results)});
+  });
+}
+
+/// The judge of values that differ by more than the tolerance. Some networks amplify rounding (a variance as
+/// E[x^2] - E[x]^2 of nearly constant values), and two right programs are far apart then: a value passes if it is about
+/// as near to the one computed in float64 as the interpreter's is. The program is evaluated in float64 when first
+/// asked.
+class Float64Judge {
+public:
+  Float64Judge(ModuleOp module, const WeightStore &weights, ArrayRef<NamedTensor> inputs, double tolerance)
+      : module(module), weights(weights), inputs(inputs), tolerance(tolerance) {}
+
+  bool acceptsKernel(size_t kernel, size_t result, const TensorValue &value, const TensorValue &expected) {
+    return evaluate() && kernel < kernels.size() && result < kernels[kernel].results.size() &&
+           accepts(value, expected, kernels[kernel].results[result]);
+  }
+  bool acceptsOutput(size_t index, const TensorValue &value, const TensorValue &expected) {
+    return evaluate() && index < outputs.size() && accepts(value, expected, outputs[index]);
+  }
+  int64_t getAccepted() const { return accepted; }
+
+private:
+  bool accepts(const TensorValue &value, const TensorValue &expected, const TensorValue &truth) {
+    double ours = distance(widenToFloat64(value), truth), theirs = distance(widenToFloat64(expected), truth);
+    bool good = std::isfinite(theirs) && ours <= std::max(tolerance, 2 * theirs);
+    accepted += good;
+    return good;
+  }
+
+  bool evaluate() {
+    if (evaluated)
+      return !outputs.empty();
+    evaluated = true;
+    OwningOpRef<ModuleOp> wide = widenToFloat64(module);
+    if (!wide)
+      return false;
+    ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
+    WeightStore wideWeights = widenToFloat64(weights);
+    std::vector<NamedTensor> wideInputs(inputs);
+    for (NamedTensor &input : wideInputs)
+      input.value = widenToFloat64(input.value);
+    FailureOr<SmallVector<TensorValue>> results = interpretKernels(*wide, wideWeights, wideInputs, kernels);
+    if (mlir::failed(results))
+      return false;
+    outputs = std::move(*results);
+    return !outputs.empty();
+  }
+
+  ModuleOp module;
+  const WeightStore &weights;
+  ArrayRef<NamedTensor> inputs;
+  double tolerance;
+  bool evaluated = false;
+  int64_t accepted = 0;
+  std::vector<KernelValue> kernels;
+  SmallVector<TensorValue> outputs;
+};
+
 struct Comparison {
-  Comparison(ArrayRef<KernelValue> expected, MLIRContext *context, double tolerance)
-      : expected(expected), context(context), tolerance(tolerance) {}
+  Comparison(ArrayRef<KernelValue> expected, MLIRContext *context, double tolerance, Float64Judge &judge)
+      : expected(expected), context(context), tolerance(tolerance), judge(judge) {}
 
   ArrayRef<KernelValue> expected;
   MLIRContext *context;
   double tolerance;
+  Float64Judge &judge;
   size_t next = 0;
   int64_t compared = 0;
   double worst = 0;
@@ -86,12 +161,16 @@ void compareOp(void *user, const WeftObservation *observation) {
       comparison.firstDifference = "the compiled program runs more kernels than the interpreter";
     return;
   }
-  const KernelValue &expected = comparison.expected[comparison.next++];
+  size_t kernel = comparison.next++;
+  const KernelValue &expected = comparison.expected[kernel];
   for (int32_t i = 0; i < observation->output_count; ++i) {
-    double off = static_cast<size_t>(i) < expected.results.size()
-                     ? distance(copyOf(observation->outputs[i], comparison.context), expected.results[i])
-                     : std::numeric_limits<double>::infinity();
+    bool known = static_cast<size_t>(i) < expected.results.size();
+    TensorValue value = copyOf(observation->outputs[i], comparison.context);
+    double off = known ? distance(value, expected.results[i]) : std::numeric_limits<double>::infinity();
     ++comparison.compared;
+    if (known && !(off <= comparison.tolerance) &&
+        comparison.judge.acceptsKernel(kernel, i, value, expected.results[i]))
+      continue;
     if (off > comparison.worst) {
       comparison.worst = off;
       comparison.worstNodes = expected.nodes;
@@ -102,20 +181,12 @@ void compareOp(void *user, const WeftObservation *observation) {
   }
 }
 
-/// Runs @main of a module by the interpreter.
-FailureOr<SmallVector<TensorValue>> interpret(ModuleOp module, const WeightStore &weights, ArrayRef<NamedTensor> inputs,
-                                              Interpreter::Observer observer = nullptr) {
-  SmallVector<TensorValue> arguments;
-  for (const NamedTensor &input : inputs)
-    arguments.push_back(input.value);
-  return Interpreter(module, weights).run(graph::GraphDialect::kMainName, arguments, observer);
-}
-
 /// The first result that differs, or -1.
-int64_t firstDifference(ArrayRef<TensorValue> values, ArrayRef<TensorValue> expected, double tolerance, double &off) {
+int64_t firstDifference(ArrayRef<TensorValue> values, ArrayRef<TensorValue> expected, double tolerance,
+                        Float64Judge &judge, double &off) {
   for (size_t i = 0; i < expected.size(); ++i) {
     off = distance(values[i], expected[i]);
-    if (!(off <= tolerance))
+    if (!(off <= tolerance) && !judge.acceptsOutput(i, values[i], expected[i]))
       return static_cast<int64_t>(i);
   }
   return -1;
@@ -165,23 +236,20 @@ int runVerify(const VerifyCommand &command) {
     writeReproducer(command.model, "verify");
     return fail("verify: " + text);
   };
+  Float64Judge importJudge(*snapshots.front().module, modelWeights, *inputs, command.tolerance);
   for (const Snapshot &snapshot : ArrayRef<Snapshot>(snapshots).drop_front()) {
     FailureOr<SmallVector<TensorValue>> values = interpret(*snapshot.module, modelWeights, *inputs);
     if (mlir::failed(values))
       return report("stage " + stageName(snapshot.stage) + " made a program that the interpreter cannot run");
     double off = 0;
-    if (int64_t index = firstDifference(*values, *reference, command.tolerance, off); index >= 0)
+    if (int64_t index = firstDifference(*values, *reference, command.tolerance, importJudge, off); index >= 0)
       return report("stage " + stageName(snapshot.stage) + " changed output " +
                     program.entries.front().outputs[index].name + llvm::formatv(": off by {0}", off).str());
   }
 
   // Every kernel against the interpreter.
   std::vector<KernelValue> expected;
-  FailureOr<SmallVector<TensorValue>> last =
-      interpret(*kernels, kernelWeights, *inputs, [&](Operation *op, ArrayRef<TensorValue> results) {
-        if (isa<graph::FusionOp, graph::LibraryCallOp>(op))
-          expected.push_back({nodesOf(op->getLoc()), SmallVector<TensorValue, 2>(results)});
-      });
+  FailureOr<SmallVector<TensorValue>> last = interpretKernels(*kernels, kernelWeights, *inputs, expected);
   if (mlir::failed(last))
     return report("the scheduled program cannot be run by the interpreter");
   runtime::StatusOr<std::vector<uint8_t>> artifact = runtime::serializeArtifact(program, compiled->emitted.weights);
@@ -194,7 +262,8 @@ int runVerify(const VerifyCommand &command) {
   runOptions.seed = command.data.seed;
   if (!run.load(artifact->data(), artifact->size(), runOptions) || !run.bind(*inputs))
     return 1;
-  Comparison comparison(expected, &context, command.tolerance);
+  Float64Judge kernelJudge(*kernels, kernelWeights, *inputs, command.tolerance);
+  Comparison comparison(expected, &context, command.tolerance, kernelJudge);
   if (failed(weft_run_set_observer(run.get(), compareOp, &comparison)) || failed(weft_run_execute(run.get())))
     return 1;
   if (!comparison.firstDifference.empty())
@@ -206,14 +275,18 @@ int runVerify(const VerifyCommand &command) {
     WeftTensorView view;
     if (failed(weft_run_output(run.get(), port.name.c_str(), &view)))
       return 1;
-    double off = distance(copyOf(view, &context), (*reference)[index]);
-    if (!(off <= command.tolerance))
+    TensorValue value = copyOf(view, &context);
+    double off = distance(value, (*reference)[index]);
+    if (!(off <= command.tolerance) && !importJudge.acceptsOutput(index, value, (*reference)[index]))
       return report("output " + port.name + llvm::formatv(": off by {0}", off).str());
   }
   llvm::outs() << "verified: " << snapshots.size() - 1 << " stages, " << expected.size() << " kernels, "
                << comparison.compared << " values, " << program.entries.front().outputs.size()
                << " outputs; largest difference " << llvm::format("%.2e", comparison.worst)
-               << (comparison.worstNodes.empty() ? "" : " at " + comparison.worstNodes) << "\n";
+               << (comparison.worstNodes.empty() ? "" : " at " + comparison.worstNodes);
+  if (int64_t accepted = importJudge.getAccepted() + kernelJudge.getAccepted())
+    llvm::outs() << "; " << accepted << " values amplify rounding and are as near to float64 as the interpreter's";
+  llvm::outs() << "\n";
   return 0;
 }
 
