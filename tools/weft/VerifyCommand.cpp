@@ -177,7 +177,7 @@ void compareOp(void *user, const WeftObservation *observation) {
     }
     if (!(off <= comparison.tolerance) && comparison.firstDifference.empty())
       comparison.firstDifference =
-          llvm::formatv("kernel {0}, result {1}, of {2}: off by {3}", observation->name, i, expected.nodes, off);
+          llvm::formatv("kernel {0}, result {1}, of {2}: off by {3:e2}", observation->name, i, expected.nodes, off);
   }
 }
 
@@ -244,7 +244,7 @@ int runVerify(const VerifyCommand &command) {
     double off = 0;
     if (int64_t index = firstDifference(*values, *reference, command.tolerance, importJudge, off); index >= 0)
       return report("stage " + stageName(snapshot.stage) + " changed output " +
-                    program.entries.front().outputs[index].name + llvm::formatv(": off by {0}", off).str());
+                    program.entries.front().outputs[index].name + llvm::formatv(": off by {0:e2}", off).str());
   }
 
   // Every kernel against the interpreter.
@@ -278,7 +278,7 @@ int runVerify(const VerifyCommand &command) {
     TensorValue value = copyOf(view, &context);
     double off = distance(value, (*reference)[index]);
     if (!(off <= command.tolerance) && !importJudge.acceptsOutput(index, value, (*reference)[index]))
-      return report("output " + port.name + llvm::formatv(": off by {0}", off).str());
+      return report("output " + port.name + llvm::formatv(": off by {0:e2}", off).str());
   }
   llvm::outs() << "verified: " << snapshots.size() - 1 << " stages, " << expected.size() << " kernels, "
                << comparison.compared << " values, " << program.entries.front().outputs.size()
