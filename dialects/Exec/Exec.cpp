@@ -29,6 +29,16 @@ void ExecDialect::registerTypes() {
       >();
 }
 
+LogicalResult KernelOp::verify() {
+  std::optional<uint64_t> threads = getThreads();
+  if (threads && (*threads < 1 || *threads > 1024))
+    return emitOpError("kernel_c1: expected 1 to 1024 threads of a block, got ") << *threads;
+  for (std::optional<uint64_t> value : {getShared(), getMaxBlocks()})
+    if (value && (!threads || static_cast<int64_t>(*value) < 0))
+      return emitOpError("kernel_c2: expected shared and max_blocks not negative and only where there are threads");
+  return success();
+}
+
 LogicalResult EntryOp::verify() {
   size_t count = getSymbols().size();
   if (getMinimums().size() != count || getMaximums().size() != count)

@@ -35,13 +35,19 @@ def Exec_KernelOp : Exec_Op<"kernel", [IsolatedFromAbove, Symbol]> {
   let description = [{
     Code generation makes one function of the name from the region. `kind` is the fusion kind. After code generation `tiles` is the size of
     the iteration space, `grain` the fewest tiles worth a thread and `scratch` the bytes of scratch a worker needs, all over the module's symbols, and `function` the
-    name of the function where it is not the kernel's own.
+    name of the function where it is not the kernel's own. A kernel of a GPU has no grain; it has the `threads` of a block, the bytes of dynamic
+    shared memory where it needs any (`shared`), and the most blocks of a grid (`max_blocks`, absent: as many as tiles), and its scratch is that of
+    the whole launch.
+
+    Rules: kernel_c1: 1 <= threads <= 1024. kernel_c2: shared and max_blocks are not negative and come with threads.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kind, OptionalAttr<AffineMapAttr>:$tiles,
                        OptionalAttr<I64Attr>:$grain, OptionalAttr<AffineMapAttr>:$scratch,
-                       OptionalAttr<StrAttr>:$function);
+                       OptionalAttr<StrAttr>:$function, OptionalAttr<I64Attr>:$threads, OptionalAttr<I64Attr>:$shared,
+                       OptionalAttr<I64Attr>:$max_blocks);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `kind` `=` $kind (`tiles` `=` $tiles^)? (`grain` `=` $grain^)? (`scratch` `=` $scratch^)? (`function` `=` $function^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `kind` `=` $kind (`tiles` `=` $tiles^)? (`grain` `=` $grain^)? (`scratch` `=` $scratch^)? (`threads` `=` $threads^)? (`shared` `=` $shared^)? (`max_blocks` `=` $max_blocks^)? (`function` `=` $function^)? attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 
 def Exec_EntryOp : Exec_Op<"entry", [IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {

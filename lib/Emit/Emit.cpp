@@ -198,6 +198,9 @@ private:
     if (kernel.getScratch())
       launch.scratchBytes = expressionOf(*kernel.getScratch());
     launch.grain = static_cast<int64_t>(kernel.getGrain().value_or(1));
+    launch.threads = static_cast<int32_t>(kernel.getThreads().value_or(0));
+    launch.sharedBytes = static_cast<int64_t>(kernel.getShared().value_or(0));
+    launch.maxBlocks = static_cast<int64_t>(kernel.getMaxBlocks().value_or(0));
     return launch;
   }
 

@@ -417,7 +417,8 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(kernelInsertion);
     auto kernel = exec::KernelOp::create(builder, location, builder.getStringAttr(name), builder.getStringAttr(kind),
-                                         AffineMapAttr(), IntegerAttr(), AffineMapAttr(), StringAttr());
+                                         AffineMapAttr(), IntegerAttr(), AffineMapAttr(), StringAttr(),
+                                         IntegerAttr(), IntegerAttr(), IntegerAttr());
     IRMapping mapping;
     body.cloneInto(&kernel.getBody(), mapping);
     return kernel;

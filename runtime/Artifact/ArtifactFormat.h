@@ -2,7 +2,7 @@
 //
 //   header      128 bytes
 //   structure   a FlatBuffer (Artifact.fbs), right after the header
-//   kernels     the images of all targets, one after another, each at a multiple of 64
+//   kernels     the images of all targets, one after another, each at a multiple of 64; a target's cubin after its PTX
 //   weights     at a multiple of 4096, to the end of the file; weight i starts at the first multiple of 64 after weight
 //   i-1
 //
@@ -17,7 +17,7 @@ namespace weft::runtime {
 
 inline constexpr unsigned char kArtifactMagic[8] = {0x89, 'W', 'E', 'F', 'T', '\r', '\n', 0x1a};
 // Grows with any change of this file or of Artifact.fbs that an older reader would misunderstand.
-inline constexpr uint32_t kArtifactFormatVersion = 1;
+inline constexpr uint32_t kArtifactFormatVersion = 2;
 inline constexpr uint64_t kSectionAlignment = 64;
 inline constexpr uint64_t kWeightsAlignment = 4096;
 

@@ -70,15 +70,29 @@ Status checkHash(const uint8_t *data, ArtifactHeader header) {
   return Status();
 }
 
-Status locateKernels(const uint8_t *section, uint64_t sectionSize, const std::vector<KernelRange> &ranges,
-                     std::vector<ByteSpan> &kernels) {
+Status locateKernels(const uint8_t *section, uint64_t sectionSize, const std::vector<TargetRanges> &ranges,
+                     Artifact &artifact) {
   uint64_t end = 0;
-  for (const KernelRange &range : ranges) {
+  auto locate = [&](const KernelRange &range, std::vector<ByteSpan> &spans) {
     uint64_t expected = alignUp(end, kSectionAlignment);
     if (range.offset != expected || range.offset > sectionSize || range.size > sectionSize - range.offset)
       return damaged("the kernels of a target lie outside their section");
-    kernels.push_back({section + range.offset, range.size});
+    spans.push_back({section + range.offset, range.size});
     end = range.offset + range.size;
+    return Status();
+  };
+  for (size_t index = 0; index < ranges.size(); ++index) {
+    WEFT_RETURN_IF_ERROR(locate(ranges[index].kernels, artifact.kernels));
+    if (ranges[index].cubin.size > 0) {
+      WEFT_RETURN_IF_ERROR(locate(ranges[index].cubin, artifact.cubins));
+    } else {
+      if (ranges[index].cubin.offset != 0)
+        return damaged("an empty cubin that lies somewhere");
+      artifact.cubins.emplace_back();
+    }
+    Status images = validateImages(artifact.program.targets[index], artifact.kernels.back(), artifact.cubins.back());
+    if (!images.ok())
+      return damaged(images.message());
   }
   if (end != sectionSize)
     return damaged("its kernels section holds more than kernels");
@@ -110,7 +124,7 @@ Status read(const uint8_t *data, size_t size, bool withHash, Artifact &artifact)
   WEFT_RETURN_IF_ERROR(checkLayout(header, size));
   if (withHash)
     WEFT_RETURN_IF_ERROR(checkHash(data, header));
-  std::vector<KernelRange> ranges;
+  std::vector<TargetRanges> ranges;
   Status decoded =
       decodeProgram(data + header.structureOffset, static_cast<size_t>(header.structureSize), artifact.program, ranges);
   if (!decoded.ok())
@@ -118,7 +132,7 @@ Status read(const uint8_t *data, size_t size, bool withHash, Artifact &artifact)
   Status valid = validateProgram(artifact.program);
   if (!valid.ok())
     return damaged(valid.message());
-  WEFT_RETURN_IF_ERROR(locateKernels(data + header.kernelsOffset, header.kernelsSize, ranges, artifact.kernels));
+  WEFT_RETURN_IF_ERROR(locateKernels(data + header.kernelsOffset, header.kernelsSize, ranges, artifact));
   return locateWeights(data + header.weightsOffset, header.weightsSize, artifact.program, artifact.weights);
 }
 

@@ -10,16 +10,11 @@
 
 namespace weft::runtime {
 
-// Bytes that belong to somebody else.
-struct ByteSpan {
-  const uint8_t *data = nullptr;
-  uint64_t size = 0;
-};
-
 // A verified artifact; spans point into the memory it was read from.
 struct Artifact {
-  Program program;               // Target::kernels are empty, see kernels
+  Program program;               // Target::kernels and ::cubin are empty, see below
   std::vector<ByteSpan> kernels; // one a target
+  std::vector<ByteSpan> cubins;  // one a target, empty where it has none
   std::vector<ByteSpan> weights; // one a weight, each aligned to 64 bytes
 };
 

@@ -60,12 +60,23 @@ Status writeTo(const Sink &sink, Program program, const std::vector<WeightBytes>
     weightsSize = weight.offset + weight.size;
   }
 
-  std::vector<KernelRange> kernels;
+  std::vector<TargetRanges> kernels;
   uint64_t kernelsSize = 0;
+  auto place = [&](const std::vector<uint8_t> &image) {
+    KernelRange range{alignUp(kernelsSize, kSectionAlignment), image.size()};
+    kernelsSize = range.offset + range.size;
+    return range;
+  };
   for (const Target &target : program.targets) {
-    uint64_t offset = alignUp(kernelsSize, kSectionAlignment);
-    kernels.push_back({offset, target.kernels.size()});
-    kernelsSize = offset + target.kernels.size();
+    Status images = validateImages(target, {target.kernels.data(), target.kernels.size()},
+                                   {target.cubin.data(), target.cubin.size()});
+    if (!images.ok())
+      return Status(StatusCode::InvalidArgument, "the program to write is not valid: " + images.message());
+    TargetRanges ranges;
+    ranges.kernels = place(target.kernels);
+    if (!target.cubin.empty())
+      ranges.cubin = place(target.cubin);
+    kernels.push_back(ranges);
   }
   std::vector<uint8_t> structure = encodeProgram(program, kernels);
 
@@ -85,8 +96,13 @@ Status writeTo(const Sink &sink, Program program, const std::vector<WeightBytes>
     WEFT_RETURN_IF_ERROR(output.write(&header, sizeof(header)));
     WEFT_RETURN_IF_ERROR(output.write(structure.data(), structure.size()));
     for (size_t index = 0; index < kernels.size(); ++index) {
-      WEFT_RETURN_IF_ERROR(output.padTo(header.kernelsOffset + kernels[index].offset));
-      WEFT_RETURN_IF_ERROR(output.write(program.targets[index].kernels.data(), program.targets[index].kernels.size()));
+      const Target &target = program.targets[index];
+      WEFT_RETURN_IF_ERROR(output.padTo(header.kernelsOffset + kernels[index].kernels.offset));
+      WEFT_RETURN_IF_ERROR(output.write(target.kernels.data(), target.kernels.size()));
+      if (target.cubin.empty())
+        continue;
+      WEFT_RETURN_IF_ERROR(output.padTo(header.kernelsOffset + kernels[index].cubin.offset));
+      WEFT_RETURN_IF_ERROR(output.write(target.cubin.data(), target.cubin.size()));
     }
     return output.padTo(header.weightsOffset);
   };

@@ -9,17 +9,23 @@
 
 namespace weft::runtime {
 
-// Where a target's kernels lie in the kernels section.
+// Where an image lies in the kernels section.
 struct KernelRange {
   uint64_t offset = 0;
   uint64_t size = 0;
 };
 
+// A target's images.
+struct TargetRanges {
+  KernelRange kernels;
+  KernelRange cubin;
+};
+
 // The structure section. kernels[i] belongs to program.targets[i], whose own bytes are not part of it.
-std::vector<uint8_t> encodeProgram(const Program &program, const std::vector<KernelRange> &kernels);
+std::vector<uint8_t> encodeProgram(const Program &program, const std::vector<TargetRanges> &kernels);
 
 // Verifies the FlatBuffer and converts it; the targets' kernels stay empty. What comes back is well-formed memory, but
 // says nothing sensible yet: validateProgram does that. Memory stays within a fixed multiple of `size`.
-Status decodeProgram(const uint8_t *data, size_t size, Program &program, std::vector<KernelRange> &kernels);
+Status decodeProgram(const uint8_t *data, size_t size, Program &program, std::vector<TargetRanges> &kernels);
 
 } // namespace weft::runtime

@@ -18,7 +18,7 @@ struct Malformed {
 class Decoder {
 public:
   explicit Decoder(size_t size) : budget_(kBudgetFactor * size + kBudgetBase) {}
-  void decode(const flat::Program *source, Program &program, std::vector<KernelRange> &kernels);
+  void decode(const flat::Program *source, Program &program, std::vector<TargetRanges> &kernels);
 
 private:
   void spend(uint64_t bytes) {
@@ -89,6 +89,9 @@ private:
     result.tiles = expression(source->tiles());
     result.scratchBytes = expression(source->scratch_bytes());
     result.grain = source->grain();
+    result.threads = source->threads();
+    result.sharedBytes = source->shared_bytes();
+    result.maxBlocks = source->max_blocks();
     return result;
   }
   LibraryCall libraryCall(const flat::LibraryCall *source);
@@ -178,7 +181,7 @@ Variant Decoder::variant(const flat::Variant *source) {
   return result;
 }
 
-void Decoder::decode(const flat::Program *source, Program &program, std::vector<KernelRange> &kernels) {
+void Decoder::decode(const flat::Program *source, Program &program, std::vector<TargetRanges> &kernels) {
   program.producer = text(source->producer());
   program.modelName = text(source->model_name());
   program.numerics = text(source->numerics());
@@ -202,8 +205,9 @@ void Decoder::decode(const flat::Program *source, Program &program, std::vector<
   });
   program.kernelMessages = texts(source->kernel_messages());
   program.targets = list<Target>(source->targets(), [&](const flat::Target *item) {
-    kernels.push_back({item->kernels_offset(), item->kernels_size()});
-    return Target{text(item->device()), text(item->architecture()), text(item->name()), texts(item->features()), {}};
+    kernels.push_back({{item->kernels_offset(), item->kernels_size()}, {item->cubin_offset(), item->cubin_size()}});
+    return Target{
+        text(item->device()), text(item->architecture()), text(item->name()), texts(item->features()), {}, {}};
   });
   program.entries = list<Entry>(source->entries(), [&](const flat::Entry *item) {
     Entry entry;
@@ -217,7 +221,7 @@ void Decoder::decode(const flat::Program *source, Program &program, std::vector<
 
 } // namespace
 
-Status decodeProgram(const uint8_t *data, size_t size, Program &program, std::vector<KernelRange> &kernels) {
+Status decodeProgram(const uint8_t *data, size_t size, Program &program, std::vector<TargetRanges> &kernels) {
   // Every table takes at least four bytes, so a buffer that claims more of them shares or is damaged.
   flatbuffers::Verifier verifier(data, size, /*max_depth=*/64, static_cast<flatbuffers::uoffset_t>(size / 4 + 1));
   if (size < 8 || !flat::VerifyProgramBuffer(verifier))

@@ -10,7 +10,7 @@ template <typename T> using VectorOffset = Offset<flatbuffers::Vector<T>>;
 
 class Encoder {
 public:
-  Offset<flat::Program> encode(const Program &program, const std::vector<KernelRange> &kernels);
+  Offset<flat::Program> encode(const Program &program, const std::vector<TargetRanges> &kernels);
   flatbuffers::FlatBufferBuilder builder{64 * 1024};
 
 private:
@@ -58,7 +58,8 @@ private:
     auto outputs = numbers(value.outputs);
     auto tiles = expression(value.tiles);
     auto scratch = expression(value.scratchBytes);
-    return flat::CreateLaunch(builder, kernel, inputs, outputs, tiles, scratch, value.grain);
+    return flat::CreateLaunch(builder, kernel, inputs, outputs, tiles, scratch, value.grain, value.threads,
+                              value.sharedBytes, value.maxBlocks);
   }
   Offset<flat::LibraryCall> libraryCall(const LibraryCall &value);
   Offset<flat::Op> op(const Op &value);
@@ -150,7 +151,7 @@ Offset<flat::Entry> Encoder::entry(const Entry &value) {
   return flat::CreateEntry(builder, name, inputs, outputs, variants);
 }
 
-Offset<flat::Program> Encoder::encode(const Program &program, const std::vector<KernelRange> &kernels) {
+Offset<flat::Program> Encoder::encode(const Program &program, const std::vector<TargetRanges> &kernels) {
   auto producer = text(program.producer);
   auto modelName = text(program.modelName);
   auto numerics = text(program.numerics);
@@ -180,8 +181,9 @@ Offset<flat::Program> Encoder::encode(const Program &program, const std::vector<
     auto architecture = text(target.architecture);
     auto name = text(target.name);
     auto features = texts(target.features);
-    const KernelRange &range = kernels[index++];
-    return flat::CreateTarget(builder, device, architecture, name, features, range.offset, range.size);
+    const TargetRanges &ranges = kernels[index++];
+    return flat::CreateTarget(builder, device, architecture, name, features, ranges.kernels.offset, ranges.kernels.size,
+                              ranges.cubin.offset, ranges.cubin.size);
   });
   auto entries = list(program.entries, [&](const Entry &item) { return entry(item); });
   return flat::CreateProgram(builder, producer, modelName, numerics, metadata, symbols, weights, states, messages,
@@ -190,7 +192,7 @@ Offset<flat::Program> Encoder::encode(const Program &program, const std::vector<
 
 } // namespace
 
-std::vector<uint8_t> encodeProgram(const Program &program, const std::vector<KernelRange> &kernels) {
+std::vector<uint8_t> encodeProgram(const Program &program, const std::vector<TargetRanges> &kernels) {
   Encoder encoder;
   encoder.builder.Finish(encoder.encode(program, kernels));
   const uint8_t *data = encoder.builder.GetBufferPointer();

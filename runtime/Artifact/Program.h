@@ -13,6 +13,12 @@
 
 namespace weft::runtime {
 
+// Bytes that belong to somebody else.
+struct ByteSpan {
+  const uint8_t *data = nullptr;
+  uint64_t size = 0;
+};
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Symbols and expressions
 // ---------------------------------------------------------------------------------------------------------------------
@@ -137,11 +143,21 @@ struct Launch {
   std::vector<uint32_t> inputs;
   std::vector<uint32_t> outputs;
   Expression tiles = 1;
-  // Bytes of scratch for each worker.
+  // Bytes of scratch: on the CPU for each worker, on a GPU for the whole launch.
   Expression scratchBytes = 0;
-  // The fewest tiles worth handing to a worker (>= 1): about 20 us of work.
+  // The fewest tiles worth handing to a worker (>= 1): about 20 us of work. Of no meaning on a GPU.
   int64_t grain = 1;
+  // On a GPU: threads of a block (1 to kMaximumThreads), bytes of dynamic shared memory, and the most blocks of a grid
+  // (0: as many as tiles). All 0 on the CPU.
+  int32_t threads = 0;
+  int64_t sharedBytes = 0;
+  int64_t maxBlocks = 0;
 };
+
+// What any GPU allows a launch.
+inline constexpr int32_t kMaximumThreads = 1024;
+inline constexpr int64_t kMaximumSharedBytes = 227 * 1024;
+inline constexpr int64_t kMaximumBlocks = INT32_MAX;
 
 // batch x (M,K) x (K,N), each operand contiguous in its buffer.
 struct Matmul {
@@ -315,14 +331,19 @@ struct Entry {
 
 // A kind of machine, and the kernels for it.
 struct Target {
+  // "cpu" or "cuda".
   std::string device = "cpu";
+  // "x86_64"; on "cuda" what the kernels were compiled for: "sm_80", "sm_90", or "sm_90a" (that GPU alone).
   std::string architecture = "x86_64";
   // What the user asked for: "x86-64-v3", "native (znver3)"; for messages only.
   std::string name;
   // Names of runtime/Artifact/CpuFeatures.h, all required.
   std::vector<std::string> features;
-  // "cpu": an ELF shared object without needed libraries, that defines the kernels as dynamic symbols.
+  // "cpu": an ELF shared object without needed libraries, that defines the kernels as dynamic symbols. "cuda": the text
+  // of one PTX module and the NUL that ends it.
   std::vector<uint8_t> kernels;
+  // "cuda": the same module assembled for the architecture, which saves the driver that work when it loads; or nothing.
+  std::vector<uint8_t> cubin;
 };
 
 struct Program {

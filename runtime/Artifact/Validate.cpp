@@ -2,9 +2,11 @@
 #include "runtime/Artifact/Validate.h"
 
 #include "runtime/Artifact/CpuFeatures.h"
+#include "runtime/Artifact/CudaArchitecture.h"
 #include "runtime/Artifact/Expressions.h"
 #include "runtime/Artifact/ValidateOps.h"
 
+#include <cstring>
 #include <set>
 
 namespace weft::runtime {
@@ -86,12 +88,36 @@ Status validateTargets(const Program &program) {
   for (const Target &target : program.targets) {
     if (target.device.empty() || target.architecture.empty())
       return damaged("target " + quote(target.name) + " without device or architecture");
+    CudaArchitecture architecture;
+    if (target.device == "cuda" && !parseCudaArchitecture(target.architecture, architecture))
+      return damaged("target " + quote(target.name) + " has architecture " + quote(target.architecture) +
+                     ", expected one like \"sm_90\"");
     for (const std::string &feature : target.features)
       if (feature.empty())
         return damaged("target " + quote(target.name) + " requires a feature without a name");
   }
   return Status();
 }
+
+} // namespace
+
+Status validateImages(const Target &target, ByteSpan kernels, ByteSpan cubin) {
+  std::string what = "target " + quote(target.name);
+  if (target.device != "cuda")
+    return cubin.size == 0 ? Status() : damaged(what + " has a cubin and is for device " + quote(target.device));
+  if (kernels.size > 0 && (kernels.data[kernels.size - 1] != 0 || std::memchr(kernels.data, 0, kernels.size - 1)))
+    return damaged(what + " has PTX that does not end in its only NUL");
+  static constexpr unsigned char kElf[] = {0x7f, 'E', 'L', 'F', 2, 1};
+  // The ELF header of a 64-bit file.
+  constexpr uint64_t kSmallest = 64;
+  if (cubin.size > 0 && (cubin.size < kSmallest || std::memcmp(cubin.data, kElf, sizeof(kElf)) != 0))
+    return damaged(what + " has a cubin that is no 64-bit ELF file");
+  if (cubin.size > 0 && kernels.size == 0)
+    return damaged(what + " has a cubin without the PTX that it was made of");
+  return Status();
+}
+
+namespace {
 
 // A port's dims: sound expressions. Which of the entry's symbols have a value is collected in `bound`.
 Status validatePort(const Program &program, const std::string &what, const Port &port) {

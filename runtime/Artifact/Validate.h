@@ -15,4 +15,8 @@ inline constexpr size_t kMaximumBlockNesting = 64;
 // those when it binds them.
 Status validateProgram(const Program &program);
 
+// The images of a target, which a program that was read does not hold itself: PTX ends in its only NUL, as a driver
+// expects of it, and a cubin is an ELF file of a "cuda" target.
+Status validateImages(const Target &target, ByteSpan kernels, ByteSpan cubin);
+
 } // namespace weft::runtime

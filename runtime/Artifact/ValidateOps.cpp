@@ -156,7 +156,15 @@ Status VariantScope::checkLaunch(const Launch &launch) const {
   WEFT_RETURN_IF_ERROR(checkSize("the scratch size", launch.scratchBytes));
   if (launch.grain < 1)
     return damaged("a grain of " + std::to_string(launch.grain));
-  return Status();
+  bool onGpu = program_.targets[variant_.target].device == "cuda";
+  auto outside = [](const char *what, int64_t value, int64_t minimum, int64_t maximum) {
+    return value >= minimum && value <= maximum ? Status()
+                                                : damaged(std::to_string(value) + " " + what + ", expected " +
+                                                          std::to_string(minimum) + " to " + std::to_string(maximum));
+  };
+  WEFT_RETURN_IF_ERROR(outside("threads of a block", launch.threads, onGpu ? 1 : 0, onGpu ? kMaximumThreads : 0));
+  WEFT_RETURN_IF_ERROR(outside("bytes of shared memory", launch.sharedBytes, 0, onGpu ? kMaximumSharedBytes : 0));
+  return outside("blocks at most", launch.maxBlocks, 0, onGpu ? kMaximumBlocks : 0);
 }
 
 Status VariantScope::checkConvolution(const LibraryCall &call, const Convolution &convolution) const {

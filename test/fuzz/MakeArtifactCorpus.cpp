@@ -3,6 +3,7 @@
 #include "runtime/Data/Npy.h"
 #include "runtime/Data/Npz.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -21,7 +22,15 @@ Program everyOp() {
   target.name = "any";
   target.features = {"sse2"};
   target.kernels = {1, 2, 3};
-  program.targets = {target, target};
+  Target gpu;
+  gpu.device = "cuda";
+  gpu.architecture = "sm_90a";
+  gpu.kernels = {'.', 'v', 0};
+  gpu.cubin.resize(64);
+  std::copy_n("\x7f"
+              "ELF\2\1",
+              6, gpu.cubin.begin());
+  program.targets = {target, gpu};
   program.weights = {{"w", ElementType::F32, {1, 1, 2, 2}, 0, 0, {0, 0}}, {"s", ElementType::I64, {}, 0, 0, {0, 0}}};
   program.states = {{"state", ElementType::I64, {}, 1}};
   Expression n = Expression::symbol(0);
@@ -66,6 +75,17 @@ Program everyOp() {
   entry.outputs = {{"y", ElementType::F32, {n, 2, 2, 2}}};
   entry.variants = {variant, variant};
   entry.variants[1].target = 1;
+  auto onGpu = [](Launch &launch) {
+    launch.threads = 128;
+    launch.sharedBytes = 64;
+    launch.maxBlocks = 3;
+  };
+  for (Op &op : entry.variants[1].blocks[0].ops) {
+    if (auto *launch = std::get_if<Launch>(&op.body))
+      onGpu(*launch);
+    else if (auto *call = std::get_if<LibraryCall>(&op.body))
+      onGpu(call->alternative);
+  }
   program.entries = {entry};
   return program;
 }

@@ -48,3 +48,27 @@ exec.entry @main symbols = [] in [] to [] arena = affine_map<() -> (0)> {
   // expected-error@+1 {{launch_c2: the kernel takes 1 and gives 1 buffers, the launch has 0 and 0}}
   exec.launch @copy() to () : () -> ()
 }
+
+// -----
+
+// expected-error@+1 {{kernel_c1: expected 1 to 1024 threads of a block, got 2048}}
+exec.kernel @copy kind = "loop" threads = 2048 {
+^bb0(%x: tensor<4xf32>):
+  weft.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{kernel_c2: expected shared and max_blocks not negative and only where there are threads}}
+exec.kernel @copy kind = "loop" shared = 64 {
+^bb0(%x: tensor<4xf32>):
+  weft.yield %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{kernel_c2: expected shared and max_blocks not negative and only where there are threads}}
+exec.kernel @copy kind = "loop" threads = 32 max_blocks = -1 {
+^bb0(%x: tensor<4xf32>):
+  weft.yield %x : tensor<4xf32>
+}

@@ -5,6 +5,12 @@
 #bytes = affine_map<()[s0] -> (s0 * 64)>
 #one = affine_map<()[s0] -> (1)>
 
+// CHECK: exec.kernel @on_gpu kind = "loop" tiles = {{.*}} scratch = {{.*}} threads = 256 shared = 1024 max_blocks = 132 function = "copy_1" {
+exec.kernel @on_gpu kind = "loop" tiles = #bytes scratch = #one threads = 256 shared = 1024 max_blocks = 132 function = "copy_1" {
+^bb0(%x: tensor<?x16xf32, #weft.encoding<[N, 16]>>):
+  weft.yield %x : tensor<?x16xf32, #weft.encoding<[N, 16]>>
+}
+
 // CHECK: exec.kernel @copy kind = "loop" tiles = {{.*}} grain = 4 scratch = {{.*}} function = "copy_0" {
 exec.kernel @copy kind = "loop" tiles = #bytes grain = 4 scratch = #one function = "copy_0" {
 ^bb0(%x: tensor<?x16xf32, #weft.encoding<[N, 16]>>):

@@ -3,9 +3,11 @@
 
 #include "runtime/Artifact/ArtifactFormat.h"
 #include "runtime/Artifact/ArtifactReader.h"
+#include "runtime/Artifact/CudaArchitecture.h"
 #include "runtime/Artifact/Expressions.h"
 #include "runtime/Artifact/Hash.h"
 
+#include <functional>
 #include <random>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -100,6 +102,118 @@ void expectSame(const Expression &a, const Expression &b) {
     EXPECT_EQ(a.steps[i].opcode, b.steps[i].opcode);
     EXPECT_EQ(a.steps[i].value, b.steps[i].value);
   }
+}
+
+// PTX as a target holds it: with the NUL.
+std::vector<uint8_t> ptxImage(const std::string &text) {
+  return std::vector<uint8_t>(text.c_str(), text.c_str() + text.size() + 1);
+}
+
+std::vector<uint8_t> cubinImage() {
+  std::vector<uint8_t> image(100, 7);
+  const unsigned char start[] = {0x7f, 'E', 'L', 'F', 2, 1};
+  std::copy(start, start + sizeof(start), image.begin());
+  return image;
+}
+
+// A CPU's variant, then two for GPUs, one of them with a cubin.
+Program threeTargetProgram() {
+  BiasProgram bias;
+  Program program = bias.program;
+  program.targets.push_back({"cuda", "sm_80", "cuda:sm_80", {}, ptxImage(".version 7.0"), {}});
+  program.targets.push_back({"cuda", "sm_90a", "cuda:sm_90a", {}, ptxImage(".version 8.0"), cubinImage()});
+  for (uint32_t target : {1u, 2u}) {
+    Variant variant = program.entries[0].variants[0];
+    variant.target = target;
+    for (Op &op : variant.blocks[0].ops)
+      if (auto *launch = std::get_if<Launch>(&op.body)) {
+        launch->threads = 256;
+        launch->sharedBytes = 1024 * target;
+        launch->maxBlocks = 132 * (target - 1);
+      }
+    program.entries[0].variants.push_back(variant);
+  }
+  return program;
+}
+
+TEST(Artifact, SeveralTargetsKeepTheirImagesAndLaunches) {
+  Program program = threeTargetProgram();
+  BiasProgram bias;
+  auto written = serializeArtifact(program, bias.weights());
+  ASSERT_TRUE(written.ok()) << written.status().message();
+  AlignedBytes bytes(*written);
+  Artifact artifact;
+  Status status = readArtifact(bytes.data(), bytes.size(), artifact);
+  ASSERT_TRUE(status.ok()) << status.message();
+  ASSERT_EQ(artifact.kernels.size(), 3u);
+  ASSERT_EQ(artifact.cubins.size(), 3u);
+  for (size_t target = 0; target < 3; ++target) {
+    const Target &expected = program.targets[target];
+    EXPECT_EQ(std::vector<uint8_t>(artifact.kernels[target].data,
+                                   artifact.kernels[target].data + artifact.kernels[target].size),
+              expected.kernels);
+    EXPECT_EQ(
+        std::vector<uint8_t>(artifact.cubins[target].data, artifact.cubins[target].data + artifact.cubins[target].size),
+        expected.cubin);
+    EXPECT_EQ(artifact.program.targets[target].architecture, expected.architecture);
+  }
+  const auto &launch = std::get<Launch>(artifact.program.entries[0].variants[2].blocks[0].ops[0].body);
+  EXPECT_EQ(launch.threads, 256);
+  EXPECT_EQ(launch.sharedBytes, 2048);
+  EXPECT_EQ(launch.maxBlocks, 132);
+}
+
+TEST(Artifact, RefusesImpossibleTargetsOfGpus) {
+  BiasProgram bias;
+  auto refusal = [&](const std::function<void(Program &)> &change) {
+    Program program = threeTargetProgram();
+    change(program);
+    auto written = serializeArtifact(program, bias.weights());
+    return written.ok() ? std::string("accepted") : written.status().message();
+  };
+  auto launchOf = [](Program &program, size_t variant) -> Launch & {
+    return std::get<Launch>(program.entries[0].variants[variant].blocks[0].ops[0].body);
+  };
+  EXPECT_NE(refusal([](Program &p) { p.targets[1].architecture = "gfx90a"; }).find("expected one like"),
+            std::string::npos);
+  for (const char *name : {"sm_", "sm_8", "sm_080", "sm_90b", "sm_90aa", "sm_1000", "SM_90", "sm_90 "})
+    EXPECT_NE(refusal([&](Program &p) { p.targets[1].architecture = name; }).find("expected one like"),
+              std::string::npos)
+        << name;
+  EXPECT_NE(refusal([](Program &p) { p.targets[1].kernels.pop_back(); }).find("its only NUL"), std::string::npos);
+  EXPECT_NE(refusal([](Program &p) { p.targets[1].kernels[3] = 0; }).find("its only NUL"), std::string::npos);
+  EXPECT_NE(refusal([](Program &p) { p.targets[2].cubin[1] = 'X'; }).find("no 64-bit ELF file"), std::string::npos);
+  EXPECT_NE(refusal([](Program &p) { p.targets[2].cubin.resize(63); }).find("no 64-bit ELF file"), std::string::npos);
+  EXPECT_NE(refusal([](Program &p) { p.targets[2].kernels.clear(); }).find("without the PTX"), std::string::npos);
+  EXPECT_NE(refusal([](Program &p) { p.targets[0].cubin = cubinImage(); }).find("is for device \"cpu\""),
+            std::string::npos);
+  EXPECT_NE(refusal([&](Program &p) { launchOf(p, 1).threads = 0; }).find("0 threads of a block"), std::string::npos);
+  EXPECT_NE(refusal([&](Program &p) { launchOf(p, 1).threads = 1025; }).find("1025 threads of a block"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](Program &p) { launchOf(p, 0).threads = 32; }).find("expected 0 to 0"), std::string::npos);
+  EXPECT_NE(refusal([&](Program &p) { launchOf(p, 1).sharedBytes = 1 << 20; }).find("bytes of shared memory"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](Program &p) { launchOf(p, 1).sharedBytes = -1; }).find("bytes of shared memory"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](Program &p) { launchOf(p, 1).maxBlocks = int64_t(1) << 31; }).find("blocks at most"),
+            std::string::npos);
+}
+
+TEST(Artifact, KnowsWhichGpuRunsWhat) {
+  auto architecture = [](const char *name) {
+    CudaArchitecture result;
+    EXPECT_TRUE(parseCudaArchitecture(name, result)) << name;
+    return result;
+  };
+  EXPECT_TRUE(runsPtx(90, architecture("sm_80")));
+  EXPECT_FALSE(runsPtx(80, architecture("sm_90")));
+  EXPECT_TRUE(runsPtx(90, architecture("sm_90a")));
+  EXPECT_FALSE(runsPtx(100, architecture("sm_90a")));
+  EXPECT_TRUE(runsPtx(103, architecture("sm_100f")));
+  EXPECT_FALSE(runsPtx(120, architecture("sm_100f")));
+  EXPECT_TRUE(runsCubin(89, architecture("sm_80")));
+  EXPECT_FALSE(runsCubin(90, architecture("sm_80")));
+  EXPECT_FALSE(runsCubin(80, architecture("sm_86")));
 }
 
 TEST(Artifact, RoundTripKeepsEveryField) {
