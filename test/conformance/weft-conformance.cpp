@@ -1,393 +1,361 @@
-//===- weft-conformance.cpp - Runs the ONNX backend suites through importer and interpreter --------===//
+//===- weft-conformance.cpp - Runs the ONNX backend suites ------------------------------------------===//
 //
-// A suite is a folder of tests; a test is a folder with model.onnx and test_data_set_N/{input,output}_M.pb. Each test
-// runs in a process of its own, so that a crash or a hang counts as one failure. The list of expected failures gives a
-// reason each; a listed test that passes fails the run, as does one that is listed and not there.
+// Every test runs through the interpreter and, compiled, on the CPU. The list of expected failures gives a reason for
+// each: a listed test that passes fails the run, as does one that fails and is not listed.
 
-#include "lib/Importer/Onnx/ModelFile.h"
-#include "lib/Importer/Onnx/OnnxImporter.h"
-#include "lib/Interpreter/Interpreter.h"
-#include "lib/Support/Onnx/onnx.pb.h"
-#include "mlir/IR/MLIRContext.h"
-#include "llvm/ADT/StringExtras.h"
+#include "test/conformance/ExpectedFailures.h"
+#include "test/conformance/RunTest.h"
+#include "test/conformance/Suites.h"
+#include "test/conformance/Workers.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
 #include <algorithm>
-#include <cmath>
-#include <csignal>
-#include <cstring>
 #include <map>
-#include <set>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <random>
+#include <thread>
 
-using namespace mlir;
-using weft::graph::TensorValue;
-namespace fs = llvm::sys::fs;
-namespace path = llvm::sys::path;
+using namespace weft::conformance;
 
 namespace {
 
-constexpr unsigned kSecondsPerTest = 60;
-/// The suites' own tolerances.
-constexpr double kRelative = 1e-3, kAbsolute = 1e-7;
+constexpr llvm::StringLiteral kMainSuite = "onnx-node";
 
-struct Test {
-  std::string suite, folder;
-  std::string name() const { return suite + "/" + path::filename(folder).str(); }
+struct Options {
+  std::vector<Suite> suites;
+  std::string archive, workFolder, filter, expectedFile, json;
+  std::vector<Device> devices = {Device::Interpreter, Device::Cpu};
+  bool listFailures = false, byOperator = false, update = false, noArchive = false;
+  size_t sample = 0;
+  uint64_t seed = 0;
+  WorkerOptions workers;
 };
 
-struct Result {
-  enum Kind { Passed, Fixed, Failed } kind = Failed; // Fixed: passed with some inputs fixed at import
-  std::string message;
+/// A test on a device, and how it ended.
+struct Step {
+  const Test *test;
+  Device device;
+  Outcome outcome;
+  double seconds = 0;
 };
 
-/// The subfolders and files of a folder, sorted.
-std::vector<std::string> entries(llvm::StringRef folder) {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; it != end && !error; it.increment(error))
-    found.push_back(it->path());
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-/// Collects diagnostics, so that a failure can say what was wrong.
-class Collector : public ScopedDiagnosticHandler {
-public:
-  explicit Collector(MLIRContext &context) : ScopedDiagnosticHandler(&context) {
-    setHandler([this](Diagnostic &diagnostic) {
-      llvm::raw_string_ostream(text) << (text.empty() ? "" : "; ") << diagnostic;
-      return success();
-    });
-  }
-  std::string text;
-};
-
-std::string shapeText(llvm::ArrayRef<int64_t> shape) {
-  std::string text;
-  for (int64_t size : shape)
-    text += (text.empty() ? "" : "x") + std::to_string(size);
-  return "[" + text + "]";
-}
-
-/// What differs between a result and what is expected; empty where nothing does.
-std::string difference(const TensorValue &got, const TensorValue &expected) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (got.getElementType() != expected.getElementType()) {
-    os << "element type " << got.getElementType() << ", expected " << expected.getElementType();
-    return text;
-  }
-  if (got.getShape() != expected.getShape()) {
-    os << "shape " << shapeText(got.getShape()) << ", expected " << shapeText(expected.getShape());
-    return text;
-  }
-  bool isFloat = weft::graph::isFloatElement(got.getElementType());
-  for (int64_t i = 0; i < got.getElementCount(); ++i) {
-    if (!isFloat) {
-      if (got.getInteger(i) == expected.getInteger(i))
-        continue;
-      os << "element " << i << " is " << got.getInteger(i) << ", expected " << expected.getInteger(i);
-      return text;
-    }
-    double a = got.getFloat(i), b = expected.getFloat(i);
-    bool same = a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= kAbsolute + kRelative * std::abs(b);
-    if (same)
-      continue;
-    os << "element " << i << " is " << a << ", expected " << b;
-    return text;
-  }
-  return text;
-}
-
-/// The inputs of a graph that are not initializers, and its outputs, by name.
-struct Signature {
-  std::vector<std::string> inputs, outputs;
-};
-
-std::optional<Signature> signatureOf(llvm::StringRef model) {
-  auto buffer = llvm::MemoryBuffer::getFile(model);
-  onnx::ModelProto proto;
-  if (!buffer || !proto.ParseFromArray((*buffer)->getBufferStart(), static_cast<int>((*buffer)->getBufferSize())))
-    return std::nullopt;
-  std::set<std::string> initializers;
-  for (const onnx::TensorProto &tensor : proto.graph().initializer())
-    initializers.insert(tensor.name());
-  Signature signature;
-  for (const onnx::ValueInfoProto &input : proto.graph().input())
-    if (!initializers.count(input.name()))
-      signature.inputs.push_back(input.name());
-  for (const onnx::ValueInfoProto &output : proto.graph().output())
-    signature.outputs.push_back(output.name());
-  return signature;
-}
-
-/// Imports and runs one data set; the inputs in `fixedInputs` are given to the importer instead.
-std::string runOnce(const Test &test, const std::string &dataSet, const Signature &signature,
-                    const std::set<std::string> &fixedInputs) {
-  MLIRContext context(MLIRContext::Threading::DISABLED);
-  Collector diagnostics(context);
-  std::string model = test.folder + "/model.onnx";
-  Location location = FileLineColLoc::get(&context, model, 0, 0);
-  weft::OnnxImportOptions options;
-  llvm::StringMap<TensorValue> arguments;
-  for (size_t i = 0; i < signature.inputs.size(); ++i) {
-    std::string file = dataSet + "/input_" + std::to_string(i) + ".pb";
-    if (!fs::exists(file))
-      continue; // An optional input that the test leaves out.
-    FailureOr<TensorValue> value = weft::importer::readTensorFile(file, location);
-    if (failed(value))
-      return "input " + std::to_string(i) + ": " + diagnostics.text;
-    if (fixedInputs.count(signature.inputs[i]))
-      options.inputValues.push_back({signature.inputs[i], *value});
-    else
-      arguments[signature.inputs[i]] = *value;
-  }
-  weft::WeightStore weights;
-  OwningOpRef<ModuleOp> module = weft::importOnnx(model, context, weights, options);
-  if (!module)
-    return "import: " + diagnostics.text;
-  weft::Interpreter interpreter(*module, weights);
-  auto results = interpreter.run("main", arguments);
-  if (failed(results))
-    return "run: " + diagnostics.text;
-  for (size_t i = 0; i < signature.outputs.size(); ++i) {
-    std::string file = dataSet + "/output_" + std::to_string(i) + ".pb";
-    FailureOr<TensorValue> expected = weft::importer::readTensorFile(file, location);
-    if (failed(expected))
-      return "output " + std::to_string(i) + ": " + diagnostics.text;
-    auto *found = llvm::find_if(*results, [&](const auto &result) { return result.name == signature.outputs[i]; });
-    if (found == results->end())
-      return "output '" + signature.outputs[i] + "' is not a result";
-    std::string wrong = difference(found->value, *expected);
-    if (!wrong.empty())
-      return "output '" + signature.outputs[i] + "': " + wrong;
-  }
-  return "";
-}
-
-Result runTest(const Test &test) {
-  std::optional<Signature> signature = signatureOf(test.folder + "/model.onnx");
-  if (!signature)
-    return {Result::Failed, "model.onnx does not parse"};
-  bool fixed = false;
-  unsigned sets = 0;
-  for (const std::string &dataSet : entries(test.folder)) {
-    if (!path::filename(dataSet).starts_with("test_data_set_"))
-      continue;
-    ++sets;
-    // An input that decides a shape, as the importer's error says by its name, becomes a constant.
-    std::set<std::string> fixedInputs;
-    std::string wrong = runOnce(test, dataSet, *signature, fixedInputs);
-    while (llvm::StringRef(wrong).contains("must be")) {
-      size_t before = fixedInputs.size();
-      for (const std::string &name : signature->inputs)
-        if (llvm::StringRef(wrong).contains("input '" + name + "' gives"))
-          fixedInputs.insert(name);
-      if (fixedInputs.size() == before)
-        break;
-      wrong = runOnce(test, dataSet, *signature, fixedInputs);
-      fixed = true;
-    }
-    if (!wrong.empty())
-      return {Result::Failed, wrong};
-  }
-  if (sets == 0)
-    return {Result::Failed, "there is no test_data_set_0"};
-  return {fixed ? Result::Fixed : Result::Passed, ""};
-}
-
-/// Runs a test in a child process.
-Result runApart(const Test &test) {
-  int channel[2];
-  if (pipe(channel) != 0)
-    return {Result::Failed, "no pipe"};
-  pid_t child = fork();
-  if (child == 0) {
-    close(channel[0]);
-    alarm(kSecondsPerTest);
-    Result result = runTest(test);
-    std::string line = std::string(1, static_cast<char>('0' + result.kind)) + result.message;
-    for (size_t written = 0; written < line.size();) {
-      ssize_t count = write(channel[1], line.data() + written, line.size() - written);
-      if (count <= 0)
-        break;
-      written += count;
-    }
-    _exit(0);
-  }
-  close(channel[1]);
-  std::string text;
-  char chunk[4096];
-  for (ssize_t count; (count = read(channel[0], chunk, sizeof chunk)) > 0;)
-    text.append(chunk, count);
-  close(channel[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (WIFSIGNALED(status))
-    return {Result::Failed, WTERMSIG(status) == SIGALRM
-                                ? "still running after " + std::to_string(kSecondsPerTest) + " s"
-                                : std::string("CRASHED: ") + strsignal(WTERMSIG(status))};
-  if (text.empty())
-    return {Result::Failed, "CRASHED: the test's process ended without a result"};
-  return {static_cast<Result::Kind>(text[0] - '0'), text.substr(1)};
-}
-
-/// Lines "suite/name: reason"; # starts a comment.
-std::map<std::string, std::string> readExpected(llvm::StringRef file) {
-  std::map<std::string, std::string> expected;
-  auto buffer = llvm::MemoryBuffer::getFile(file);
-  if (!buffer) {
-    llvm::errs() << "weft-conformance: cannot read '" << file << "': " << buffer.getError().message() << "\n";
-    exit(2);
-  }
-  llvm::SmallVector<llvm::StringRef> lines;
-  (*buffer)->getBuffer().split(lines, '\n');
-  for (llvm::StringRef line : lines) {
-    line = line.trim();
-    if (line.empty() || line.starts_with("#"))
-      continue;
-    auto [name, reason] = line.split(": ");
-    if (reason.empty()) {
-      llvm::errs() << "weft-conformance: " << file << ": expected 'suite/test: reason', got '" << line << "'\n";
-      exit(2);
-    }
-    expected[name.str()] = reason.str();
-  }
-  return expected;
-}
-
-/// Unpacks an archive into a new folder below `where`.
-std::string unpack(llvm::StringRef archive) {
-  llvm::SmallString<128> folder;
-  auto tar = llvm::sys::findProgramByName("tar");
-  if (!tar || fs::createUniqueDirectory("weft-conformance", folder)) {
-    llvm::errs() << "weft-conformance: cannot unpack '" << archive << "': tar and a temporary folder are needed\n";
-    exit(2);
-  }
-  if (llvm::sys::ExecuteAndWait(*tar, {*tar, "-xzf", archive, "-C", folder}) != 0) {
-    llvm::errs() << "weft-conformance: tar cannot unpack '" << archive << "'\n";
-    exit(2);
-  }
-  return folder.str().str();
+[[noreturn]] void stop(const std::string &message) {
+  llvm::errs() << "weft-conformance: error: " << message << "\n";
+  exit(2);
 }
 
 void printHelp() {
-  llvm::outs()
-      << "weft-conformance [OPTIONS]: the ONNX backend tests through importer and interpreter\n\n"
-         "  --suite NAME=FOLDER   a folder of tests (more than once; default: those of Debian's libonnx-testdata)\n"
-         "  --archive FILE        a .tar.gz whose folders are more suites, called new-FOLDER\n"
-         "  --filter TEXT         only tests whose name holds TEXT\n"
-         "  --expected FILE       the list of expected failures\n"
-         "  --verbose             print each failure, expected or not\n"
-         "  --table               print passes and failures by the operator in a test's name\n";
+  llvm::outs() << "weft-conformance [OPTIONS]: the ONNX backend tests, interpreted and compiled\n\n"
+                  "  --device=LIST         interpreter, cpu or both with a comma between (default: both)\n"
+                  "  --suite=NAME=FOLDER   a folder of tests; may be repeated (default: those of Debian's\n"
+                  "                        libonnx-testdata, and --archive)\n"
+                  "  --archive=FILE        a .tar.gz of the suite onnx-node (default: looked for beside the tree)\n"
+                  "  --no-archive          without the suite onnx-node\n"
+                  "  --work=FOLDER         where the archive is unpacked\n"
+                  "  --filter=TEXT         only tests whose SUITE/NAME holds TEXT\n"
+                  "  --sample=N            N tests of each suite, drawn by --seed\n"
+                  "  --seed=N              default: another one each time; it is printed\n"
+                  "  --expected=FILE       the list of expected failures (default: that of the source tree)\n"
+                  "  --update-expected     make the list say what was seen; reasons already written stay\n"
+                  "  --list-failures       print every failure, expected or not\n"
+                  "  --by-operator         print a table of the operators\n"
+                  "  --json=FILE           write every result\n"
+                  "  --jobs=N              tests at a time (default: one a core)\n"
+                  "  --timeout=SECONDS     a test that takes longer fails (default: 60)\n";
+}
+
+uint64_t numberOf(llvm::StringRef name, llvm::StringRef text) {
+  uint64_t number;
+  if (text.getAsInteger(10, number))
+    stop(name.str() + ": expected a number, got '" + text.str() + "'");
+  return number;
+}
+
+Options parse(int argc, char **argv) {
+  Options options;
+  options.workFolder = WEFT_CONFORMANCE_FOLDER;
+  options.expectedFile = WEFT_SOURCE_FOLDER "/test/conformance/expected_failures.txt";
+  options.workers.processes = std::max(1u, std::thread::hardware_concurrency());
+  options.seed = std::random_device()();
+  for (int i = 1; i < argc; ++i) {
+    auto [name, value] = llvm::StringRef(argv[i]).split('=');
+    bool hasValue = llvm::StringRef(argv[i]).contains('=');
+    auto needed = [&, name = name, value = value]() -> llvm::StringRef {
+      if (hasValue)
+        return value;
+      if (i + 1 >= argc)
+        stop(name.str() + " needs a value");
+      return argv[++i];
+    };
+    if (name == "--suite") {
+      auto [suite, folder] = needed().split('=');
+      if (suite.empty() || folder.empty())
+        stop("--suite: expected NAME=FOLDER");
+      options.suites.push_back({suite.str(), folder.str()});
+    } else if (name == "--archive") {
+      options.archive = needed().str();
+    } else if (name == "--work") {
+      options.workFolder = needed().str();
+    } else if (name == "--filter") {
+      options.filter = needed().str();
+    } else if (name == "--expected") {
+      options.expectedFile = needed().str();
+    } else if (name == "--json") {
+      options.json = needed().str();
+    } else if (name == "--sample") {
+      options.sample = numberOf(name, needed());
+    } else if (name == "--seed") {
+      options.seed = numberOf(name, needed());
+    } else if (name == "--jobs") {
+      options.workers.processes = std::max<unsigned>(1, static_cast<unsigned>(numberOf(name, needed())));
+    } else if (name == "--timeout") {
+      options.workers.secondsPerStep = std::max<unsigned>(1, static_cast<unsigned>(numberOf(name, needed())));
+    } else if (name == "--device") {
+      options.devices.clear();
+      for (llvm::StringRef rest = needed(); !rest.empty();) {
+        auto [device, after] = rest.split(',');
+        rest = after;
+        if (device != "interpreter" && device != "cpu")
+          stop("--device: expected interpreter or cpu, got '" + device.str() + "'");
+        options.devices.push_back(device == "cpu" ? Device::Cpu : Device::Interpreter);
+      }
+      if (options.devices.empty())
+        stop("--device: expected interpreter, cpu or both");
+    } else if (name == "--no-archive" && !hasValue) {
+      options.noArchive = true;
+    } else if (name == "--list-failures" && !hasValue) {
+      options.listFailures = true;
+    } else if (name == "--by-operator" && !hasValue) {
+      options.byOperator = true;
+    } else if (name == "--update-expected" && !hasValue) {
+      options.update = true;
+    } else if (name == "--help") {
+      printHelp();
+      exit(0);
+    } else {
+      stop("unknown option '" + llvm::StringRef(argv[i]).str() + "'; see --help");
+    }
+  }
+  return options;
+}
+
+/// Where the archive of onnx-node is: as given, or beside the source tree or a folder above it.
+std::string findArchive(const Options &options) {
+  if (!options.archive.empty())
+    return options.archive;
+  std::string file = WEFT_SOURCE_FOLDER "/../shared/conformance/onnx-node.tar.gz";
+  return llvm::sys::fs::exists(file) ? file : "";
+}
+
+/// The folder that holds the tests: that of the archive, or the only one in it.
+std::string folderOfTests(const std::string &unpacked) {
+  std::vector<std::string> inside = entries(unpacked);
+  llvm::erase_if(inside, [](const std::string &entry) { return !llvm::sys::fs::is_directory(entry); });
+  return inside.size() == 1 ? inside.front() : unpacked;
+}
+
+/// Draws `count` of the tests.
+void drawSample(std::vector<Test> &tests, size_t count, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  // Written out, so that a seed means the same with every standard library.
+  for (size_t i = tests.size(); i > 1; --i)
+    std::swap(tests[i - 1], tests[random() % i]);
+  tests.resize(std::min(count, tests.size()));
+  llvm::sort(tests, [](const Test &a, const Test &b) { return a.name < b.name; });
+}
+
+/// An outcome as the text that a child process returns, and back.
+std::string encode(const Outcome &outcome) {
+  llvm::json::Object object{{"passed", outcome.passed},
+                            {"fixed", llvm::json::Array(outcome.fixedInputs)},
+                            {"message", llvm::json::fixUTF8(outcome.message)}};
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
+  return text;
+}
+
+Outcome decode(llvm::StringRef text) {
+  Outcome outcome;
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
+  if (!value) {
+    llvm::consumeError(value.takeError());
+    outcome.message = "the test's process returned '" + text.str() + "'";
+    return outcome;
+  }
+  const llvm::json::Object &object = *value->getAsObject();
+  outcome.passed = *object.getBoolean("passed");
+  for (const llvm::json::Value &name : *object.getArray("fixed"))
+    outcome.fixedInputs.push_back(name.getAsString()->str());
+  outcome.message = object.getString("message")->str();
+  return outcome;
+}
+
+void writeJson(const Options &options, llvm::ArrayRef<Step> steps, const ExpectedFailures &expected) {
+  std::error_code error;
+  llvm::ToolOutputFile file(options.json, error, llvm::sys::fs::OF_Text);
+  if (error)
+    stop("cannot write '" + options.json + "': " + error.message());
+  llvm::json::OStream json(file.os(), 1);
+  json.array([&] {
+    for (const Step &step : steps)
+      json.object([&] {
+        json.attribute("suite", step.test->suite);
+        json.attribute("test", step.test->name);
+        json.attribute("operator", step.test->op);
+        json.attribute("device", nameOf(step.device));
+        json.attribute("passed", step.outcome.passed);
+        json.attribute("expected_to_fail", expected.holds(step.test->suite, step.test->name, step.device));
+        json.attribute("fixed_inputs", llvm::json::Array(step.outcome.fixedInputs));
+        json.attribute("message", llvm::json::fixUTF8(step.outcome.message));
+        json.attribute("seconds", step.seconds);
+      });
+  });
+  file.os() << "\n";
+  file.keep();
+}
+
+void printByOperator(const Options &options, llvm::ArrayRef<Step> steps) {
+  std::map<std::string, std::map<Device, std::pair<unsigned, unsigned>>> counts;
+  for (const Step &step : steps) {
+    auto &count = counts[step.test->op][step.device];
+    count.first += step.outcome.passed;
+    ++count.second;
+  }
+  for (const auto &[op, devices] : counts) {
+    llvm::outs() << llvm::format("%-32s", op.c_str());
+    for (Device device : options.devices) {
+      auto [passed, total] = devices.at(device);
+      llvm::outs() << llvm::format("  %s %u/%u%s", nameOf(device).str().c_str(), passed, total,
+                                   passed == total ? "" : " *");
+    }
+    llvm::outs() << "\n";
+  }
+}
+
+/// "NAME: interpreter P/T, cpu P/T".
+void printTotals(const Options &options, llvm::StringRef suite, llvm::ArrayRef<Step> steps) {
+  llvm::outs() << suite << ":";
+  for (auto [index, device] : llvm::enumerate(options.devices)) {
+    unsigned passed = 0, total = 0;
+    for (const Step &step : steps)
+      if (step.test->suite == suite && step.device == device) {
+        ++total;
+        passed += step.outcome.passed;
+      }
+    llvm::outs() << (index ? ", " : " ") << nameOf(device) << " " << passed << "/" << total;
+  }
+  llvm::outs() << "\n";
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  std::vector<std::pair<std::string, std::string>> suites;
-  std::string filter, expectedFile, temporary;
-  bool verbose = false, table = false, usesDebian = true;
-  for (int i = 1; i < argc; ++i) {
-    llvm::StringRef argument = argv[i];
-    auto value = [&]() -> std::string {
-      if (i + 1 < argc)
-        return argv[++i];
-      llvm::errs() << "weft-conformance: " << argument << " needs a value\n";
-      exit(2);
-    };
-    if (argument == "--suite") {
-      auto [name, folder] = llvm::StringRef(value()).split('=');
-      suites.push_back({name.str(), folder.str()});
-      usesDebian = false;
-    } else if (argument == "--archive") {
-      temporary = unpack(value());
-      for (const std::string &folder : entries(temporary))
-        suites.push_back({"new-" + path::filename(folder).str(), folder});
-    } else if (argument == "--filter") {
-      filter = value();
-    } else if (argument == "--expected") {
-      expectedFile = value();
-    } else if (argument == "--verbose") {
-      verbose = true;
-    } else if (argument == "--table") {
-      table = true;
-    } else {
-      printHelp();
-      return argument == "--help" ? 0 : 2;
+  Options options = parse(argc, argv);
+  ExpectedFailures expected;
+  if (llvm::sys::fs::exists(options.expectedFile) || !options.update)
+    if (std::string wrong = expected.read(options.expectedFile); !wrong.empty())
+      stop(wrong);
+
+  std::string notChecked;
+  if (options.suites.empty()) {
+    options.suites = debianSuites();
+    std::string archive = findArchive(options);
+    if (!options.noArchive && !archive.empty()) {
+      if (std::string wrong = unpack(archive, options.workFolder); !wrong.empty())
+        stop(wrong);
+      options.suites.push_back({kMainSuite.str(), folderOfTests(options.workFolder)});
+    } else if (!options.noArchive) {
+      notChecked = "NOT CHECKED: there is no ../shared/conformance/onnx-node.tar.gz beside the tree; give --archive";
     }
   }
-  if (usesDebian)
-    for (const char *name : {"node", "simple", "pytorch-operator", "pytorch-converted"})
-      suites.push_back({name, std::string("/usr/share/libonnx-testdata/data/") + name});
-  std::map<std::string, std::string> expected;
-  if (!expectedFile.empty())
-    expected = readExpected(expectedFile);
-
   std::vector<Test> tests;
-  for (const auto &[name, folder] : suites) {
-    size_t before = tests.size();
-    for (const std::string &entry : entries(folder))
-      if (fs::exists(entry + "/model.onnx"))
-        tests.push_back({name, entry});
-    if (tests.size() == before) {
-      llvm::errs() << "weft-conformance: no tests in '" << folder << "'; install libonnx-testdata\n";
-      return 2;
-    }
+  for (const Suite &suite : options.suites) {
+    std::vector<Test> all = testsOf(suite);
+    if (all.empty())
+      stop("no tests in '" + suite.folder + "'; install libonnx-testdata");
+    llvm::erase_if(all, [&](const Test &test) {
+      return (test.suite + "/" + test.name).find(options.filter) == std::string::npos;
+    });
+    if (options.sample)
+      drawSample(all, options.sample, options.seed);
+    tests.insert(tests.end(), all.begin(), all.end());
   }
+  if (tests.empty())
+    stop("no test is called '" + options.filter + "'");
+  if (options.sample)
+    llvm::outs() << "a sample of " << tests.size() << " tests, --seed=" << options.seed << "\n";
 
-  unsigned passed = 0, fixed = 0, expectedFailures = 0, unexpected = 0, total = 0;
-  std::map<std::string, std::pair<unsigned, unsigned>> byOperator;
-  std::set<std::string> seen;
-  for (const Test &test : tests) {
-    if (!filter.empty() && test.name().find(filter) == std::string::npos)
-      continue;
-    ++total;
-    seen.insert(test.name());
-    Result result = runApart(test);
-    llvm::StringRef op = path::filename(test.folder);
-    op.consume_front("test_");
-    auto &counts = byOperator[op.split('_').first.str()];
-    auto reason = expected.find(test.name());
-    bool isExpected = reason != expected.end();
-    if (result.kind != Result::Failed) {
-      ++counts.first;
-      result.kind == Result::Passed ? ++passed : ++fixed;
-      if (isExpected) {
-        ++unexpected;
-        llvm::outs() << "PASSES, THOUGH LISTED: " << test.name() << " (" << reason->second << ")\n";
-      }
+  std::vector<Step> steps;
+  for (const Test &test : tests)
+    for (Device device : options.devices)
+      steps.push_back({&test, device, {}, 0});
+  runSteps(
+      steps.size(), options.workers,
+      [&](size_t index) { return encode(runTest(*steps[index].test, steps[index].device)); },
+      [&](size_t index, const StepEnd &end) {
+        steps[index].seconds = end.seconds;
+        if (end.returned)
+          steps[index].outcome = decode(end.text);
+        else
+          steps[index].outcome.message = end.text;
+      });
+
+  unsigned unexpected = 0, fixed = 0;
+  for (const Step &step : steps) {
+    const Test &test = *step.test;
+    fixed += step.outcome.passed && !step.outcome.fixedInputs.empty();
+    if (options.update) {
+      expected.update(test.suite, test.name, step.device,
+                      step.outcome.passed ? std::nullopt : std::optional<std::string>(step.outcome.message));
       continue;
     }
-    ++counts.second;
-    isExpected ? ++expectedFailures : ++unexpected;
-    if (!isExpected || verbose)
-      llvm::outs() << (isExpected ? "expected: " : "FAILED: ") << test.name() << ": " << result.message << "\n";
-  }
-  if (filter.empty())
-    for (const auto &entry : expected) {
-      bool isOurs = llvm::any_of(
-          suites, [&](const auto &suite) { return llvm::StringRef(entry.first).starts_with(suite.first + "/"); });
-      if (isOurs && !seen.count(entry.first)) {
-        ++unexpected;
-        llvm::outs() << "LISTED, BUT NOT THERE: " << entry.first << "\n";
-      }
+    bool isExpected = expected.holds(test.suite, test.name, step.device);
+    std::string subject = test.suite + "/" + test.name + " (" + nameOf(step.device).str() + ")";
+    if (step.outcome.passed && isExpected) {
+      ++unexpected;
+      llvm::outs() << "PASSES, THOUGH LISTED: " << subject << ": " << expected.find(test.suite, test.name)->reason
+                   << "\n";
+    } else if (!step.outcome.passed && (!isExpected || options.listFailures)) {
+      unexpected += !isExpected;
+      llvm::outs() << (isExpected ? "expected: " : "FAILED: ") << subject << ": " << step.outcome.message << "\n";
     }
-  if (table)
-    for (const auto &[op, counts] : byOperator)
-      llvm::outs() << op << ": " << counts.first << " passed, " << counts.second << " failed\n";
-  if (!temporary.empty())
-    fs::remove_directories(temporary);
-  llvm::outs() << "onnx-node: interpreter " << passed + fixed << "/" << total << " (" << fixed
-               << " of them with inputs that decide shapes fixed at import), " << expectedFailures
-               << " expected failures, " << unexpected << " unexpected\n";
-  if (total == 0) {
-    llvm::errs() << "weft-conformance: nothing was run\n";
-    return 2;
   }
+  // A line of the list whose test is gone would stay for ever.
+  if (options.filter.empty() && !options.sample) {
+    std::vector<std::pair<std::string, std::string>> gone;
+    for (const auto &[key, failure] : expected)
+      if (llvm::any_of(options.suites, [&, &key = key](const Suite &suite) { return suite.name == key.first; }) &&
+          llvm::none_of(tests, [&, &key = key](const Test &t) { return t.suite == key.first && t.name == key.second; }))
+        gone.push_back(key);
+    for (const auto &[suite, test] : gone) {
+      if (options.update) {
+        expected.erase(suite, test);
+        continue;
+      }
+      ++unexpected;
+      llvm::outs() << "LISTED, BUT NOT THERE: " << suite << "/" << test << "\n";
+    }
+  }
+  if (options.byOperator)
+    printByOperator(options, steps);
+  if (!options.json.empty())
+    writeJson(options, steps, expected);
+  if (options.update)
+    if (std::string wrong = expected.write(options.expectedFile); !wrong.empty())
+      stop(wrong);
+
+  llvm::outs() << unexpected << " results are not as listed; " << fixed
+               << " passed with inputs that decide a shape known at import\n";
+  for (const Suite &suite : options.suites)
+    if (suite.name != kMainSuite)
+      printTotals(options, suite.name, steps);
+  if (!notChecked.empty())
+    llvm::outs() << kMainSuite << ": " << notChecked << "\n";
+  for (const Suite &suite : options.suites)
+    if (suite.name == kMainSuite)
+      printTotals(options, suite.name, steps);
   return unexpected == 0 ? 0 : 1;
 }

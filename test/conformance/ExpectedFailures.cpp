@@ -1,0 +1,90 @@
+//===- ExpectedFailures.cpp - The list of tests that fail, each with its reason ---------------------===//
+
+#include "test/conformance/ExpectedFailures.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+namespace weft::conformance {
+
+std::string ExpectedFailures::read(llvm::StringRef file) {
+  auto buffer = llvm::MemoryBuffer::getFile(file);
+  if (!buffer)
+    return "cannot read '" + file.str() + "': " + buffer.getError().message();
+  size_t number = 0;
+  for (llvm::StringRef rest = (*buffer)->getBuffer(); !rest.empty();) {
+    auto [line, after] = rest.split('\n');
+    rest = after;
+    ++number;
+    line = line.trim();
+    if (line.starts_with("#") && lines.empty())
+      header += line.str() + "\n";
+    if (line.empty() || line.starts_with("#"))
+      continue;
+    auto wrong = [&](const std::string &what) { return file.str() + ":" + std::to_string(number) + ": " + what; };
+    auto [suite, behindSuite] = line.split(' ');
+    auto [test, behindTest] = behindSuite.ltrim().split(' ');
+    auto [device, reason] = behindTest.ltrim().split(' ');
+    reason = reason.trim();
+    if (reason.empty())
+      return wrong("expected 'SUITE TEST DEVICE REASON', got '" + line.str() + "'");
+    ExpectedFailure failure;
+    failure.reason = reason.str();
+    if (device == "both" || device == nameOf(Device::Interpreter))
+      failure.devices.insert(Device::Interpreter);
+    if (device == "both" || device == nameOf(Device::Cpu))
+      failure.devices.insert(Device::Cpu);
+    if (failure.devices.empty())
+      return wrong("expected the device interpreter, cpu or both, got '" + device.str() + "'");
+    if (!lines.insert({{suite.str(), test.str()}, failure}).second)
+      return wrong("'" + suite.str() + " " + test.str() + "' is listed twice; one line a test");
+  }
+  return "";
+}
+
+std::string ExpectedFailures::write(llvm::StringRef file) const {
+  std::error_code error;
+  llvm::ToolOutputFile output(file, error, llvm::sys::fs::OF_Text);
+  if (error)
+    return "cannot write '" + file.str() + "': " + error.message();
+  output.os() << header;
+  for (const auto &[test, failure] : lines)
+    output.os() << test.first << " " << test.second << " "
+                << (failure.devices.size() == 2 ? "both" : nameOf(*failure.devices.begin()).str()) << " "
+                << failure.reason << "\n";
+  output.keep();
+  return "";
+}
+
+const ExpectedFailure *ExpectedFailures::find(llvm::StringRef suite, llvm::StringRef test) const {
+  auto found = lines.find({suite.str(), test.str()});
+  return found == lines.end() ? nullptr : &found->second;
+}
+
+bool ExpectedFailures::holds(llvm::StringRef suite, llvm::StringRef test, Device device) const {
+  const ExpectedFailure *failure = find(suite, test);
+  return failure && failure->devices.count(device);
+}
+
+void ExpectedFailures::update(llvm::StringRef suite, llvm::StringRef test, Device device,
+                              std::optional<std::string> failure) {
+  std::pair<std::string, std::string> key(suite.str(), test.str());
+  if (failure) {
+    ExpectedFailure &line = lines[key];
+    line.devices.insert(device);
+    if (line.reason.empty()) {
+      line.reason = llvm::StringRef(*failure).split('\n').first.substr(0, 160).trim().str();
+      if (line.reason.empty())
+        line.reason = "fails without a message";
+    }
+    return;
+  }
+  auto found = lines.find(key);
+  if (found == lines.end())
+    return;
+  found->second.devices.erase(device);
+  if (found->second.devices.empty())
+    lines.erase(found);
+}
+
+} // namespace weft::conformance

@@ -1,0 +1,270 @@
+//===- RunTest.cpp - One ONNX backend test on one device, in this process --------------------------===//
+
+#include "test/conformance/RunTest.h"
+#include "include/weft/runtime.h"
+#include "lib/Importer/Onnx/ModelFile.h"
+#include "lib/Importer/Onnx/OnnxImporter.h"
+#include "lib/Interpreter/Interpreter.h"
+#include "lib/Pipeline/Pipeline.h"
+#include "lib/Support/Onnx/onnx.pb.h"
+#include "mlir/IR/MLIRContext.h"
+#include "tools/weft/Tensors.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include <cmath>
+#include <set>
+
+using namespace mlir;
+using weft::graph::TensorValue;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+namespace weft::conformance {
+
+llvm::StringRef nameOf(Device device) { return device == Device::Interpreter ? "interpreter" : "cpu"; }
+
+namespace {
+
+/// The suites' own tolerances.
+constexpr double kRelative = 1e-3, kAbsolute = 1e-7;
+
+/// Collects diagnostics, so that a failure can say what was wrong.
+class Collector : public ScopedDiagnosticHandler {
+public:
+  explicit Collector(MLIRContext &context) : ScopedDiagnosticHandler(&context) {
+    setHandler([this](Diagnostic &diagnostic) {
+      llvm::raw_string_ostream(text) << (text.empty() ? "" : "; ") << diagnostic;
+      return success();
+    });
+  }
+  std::string text;
+};
+
+std::string shapeText(ArrayRef<int64_t> shape) {
+  std::string text;
+  for (int64_t size : shape)
+    text += (text.empty() ? "" : "x") + std::to_string(size);
+  return "[" + text + "]";
+}
+
+/// What differs between a result and what is expected; empty where nothing does.
+std::string difference(const TensorValue &got, const TensorValue &expected) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (got.getElementType() != expected.getElementType()) {
+    os << "element type " << got.getElementType() << ", expected " << expected.getElementType();
+    return text;
+  }
+  if (got.getShape() != expected.getShape()) {
+    os << "shape " << shapeText(got.getShape()) << ", expected " << shapeText(expected.getShape());
+    return text;
+  }
+  bool isFloat = graph::isFloatElement(got.getElementType());
+  for (int64_t i = 0; i < got.getElementCount(); ++i) {
+    if (!isFloat) {
+      if (got.getInteger(i) == expected.getInteger(i))
+        continue;
+      os << "element " << i << " is " << got.getInteger(i) << ", expected " << expected.getInteger(i);
+      return text;
+    }
+    double a = got.getFloat(i), b = expected.getFloat(i);
+    bool same = a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= kAbsolute + kRelative * std::abs(b);
+    if (same)
+      continue;
+    os << "element " << i << " is " << a << ", expected " << b;
+    return text;
+  }
+  return text;
+}
+
+/// The inputs of a graph that are not initializers, and its outputs, by name.
+struct Signature {
+  std::vector<std::string> inputs, outputs;
+};
+
+std::optional<Signature> signatureOf(StringRef model) {
+  auto buffer = llvm::MemoryBuffer::getFile(model, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  onnx::ModelProto proto;
+  if (!buffer || !proto.ParseFromArray((*buffer)->getBufferStart(), static_cast<int>((*buffer)->getBufferSize())))
+    return std::nullopt;
+  std::set<std::string> initializers;
+  for (const onnx::TensorProto &tensor : proto.graph().initializer())
+    initializers.insert(tensor.name());
+  Signature signature;
+  for (const onnx::ValueInfoProto &input : proto.graph().input())
+    if (!initializers.count(input.name()))
+      signature.inputs.push_back(input.name());
+  for (const onnx::ValueInfoProto &output : proto.graph().output())
+    signature.outputs.push_back(output.name());
+  return signature;
+}
+
+/// One data set, on its way through importer and device.
+class DataSetRun {
+public:
+  DataSetRun(const Test &test, StringRef dataSet, const Signature &signature)
+      : test(test), dataSet(dataSet.str()), signature(signature), diagnostics(context) {
+    weft::loadCompilerDialects(context);
+  }
+
+  /// What is wrong, or nothing. The inputs in `fixedInputs` are given to the importer instead.
+  std::string run(Device device, const std::set<std::string> &fixedInputs) {
+    std::string model = test.folder + "/model.onnx";
+    OnnxImportOptions options;
+    for (auto [i, name] : llvm::enumerate(signature.inputs)) {
+      std::string file = dataSet + "/input_" + std::to_string(i) + ".pb";
+      if (!fs::exists(file))
+        continue; // An optional input that the test leaves out.
+      FailureOr<TensorValue> value = importer::readTensorFile(file, location());
+      if (failed(value))
+        return "input " + std::to_string(i) + ": " + diagnostics.text;
+      if (fixedInputs.count(name))
+        options.inputValues.push_back({name, *value});
+      else
+        arguments[name] = *value;
+    }
+    if (arguments.empty() && !fixedInputs.empty())
+      return "every input decides a shape, so that nothing is left to run";
+    module = importOnnx(model, context, weights, options);
+    if (!module)
+      return "import: " + diagnostics.text;
+    std::string wrong = device == Device::Interpreter ? interpret() : compileAndRun();
+    return wrong.empty() ? compareOutputs() : wrong;
+  }
+
+private:
+  Location location() { return FileLineColLoc::get(&context, test.folder + "/model.onnx", 0, 0); }
+
+  std::string interpret() {
+    Interpreter interpreter(*module, weights);
+    auto values = interpreter.run(graph::GraphDialect::kMainName, arguments);
+    if (failed(values))
+      return "run: " + diagnostics.text;
+    for (const Interpreter::NamedValue &value : *values)
+      results[value.name] = value.value;
+    return "";
+  }
+
+  std::string compileAndRun() {
+    CompileOptions options;
+    options.modelName = test.name;
+    FailureOr<CompiledModel> compiled = compile(*module, std::move(weights), options);
+    if (failed(compiled))
+      return "compile: " + diagnostics.text;
+    runtime::StatusOr<std::vector<uint8_t>> artifact =
+        runtime::serializeArtifact(compiled->emitted.program, compiled->emitted.weights);
+    if (!artifact.ok())
+      return "artifact: " + artifact.status().message();
+    return runArtifact(*artifact);
+  }
+
+  /// The artifact's bytes through the C API.
+  std::string runArtifact(ArrayRef<uint8_t> artifact) {
+    WeftThreadPool *pool = nullptr;
+    WeftProgram *program = nullptr;
+    WeftRun *run = nullptr;
+    WeftLoadOptions load;
+    weft_load_options_init(&load);
+    std::string wrong = text(weft_thread_pool_create(1, &pool));
+    load.thread_pool = pool;
+    if (wrong.empty())
+      wrong = text(weft_program_load_memory(artifact.data(), artifact.size(), &load, &program));
+    if (wrong.empty())
+      wrong = text(weft_run_create(program, nullptr, &run));
+    for (const auto &argument : arguments) {
+      WeftTensorView view = tool::viewOf(argument.second);
+      if (wrong.empty())
+        wrong = text(weft_run_set_input(run, argument.first().str().c_str(), &view));
+    }
+    if (wrong.empty())
+      wrong = text(weft_run_execute(run));
+    for (const std::string &name : signature.outputs) {
+      WeftTensorView view;
+      if (wrong.empty())
+        wrong = text(weft_run_output(run, name.c_str(), &view));
+      if (wrong.empty())
+        results[name] = tool::copyOf(view, &context);
+    }
+    weft_run_free(run);
+    weft_program_free(program);
+    weft_thread_pool_free(pool);
+    return wrong.empty() ? "" : "run: " + wrong;
+  }
+
+  /// The message of a status, which is freed; empty for success.
+  static std::string text(WeftStatus *status) {
+    if (!status)
+      return "";
+    std::string message = weft_status_message(status);
+    weft_status_free(status);
+    return message.empty() ? "unknown error" : message;
+  }
+
+  std::string compareOutputs() {
+    for (auto [i, name] : llvm::enumerate(signature.outputs)) {
+      std::string file = dataSet + "/output_" + std::to_string(i) + ".pb";
+      FailureOr<TensorValue> expected = importer::readTensorFile(file, location());
+      if (failed(expected))
+        return "output " + std::to_string(i) + ": " + diagnostics.text;
+      auto found = results.find(name);
+      if (found == results.end())
+        return "output '" + name + "' is not a result";
+      if (std::string wrong = difference(found->second, *expected); !wrong.empty())
+        return "output '" + name + "': " + wrong;
+    }
+    return "";
+  }
+
+  const Test &test;
+  std::string dataSet;
+  const Signature &signature;
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+  Collector diagnostics;
+  weft::WeightStore weights;
+  llvm::StringMap<TensorValue> arguments, results;
+  OwningOpRef<ModuleOp> module;
+};
+
+} // namespace
+
+Outcome runTest(const Test &test, Device device) {
+  Outcome outcome;
+  std::optional<Signature> signature = signatureOf(test.folder + "/model.onnx");
+  if (!signature) {
+    outcome.message = "model.onnx does not parse";
+    return outcome;
+  }
+  unsigned sets = 0;
+  for (const std::string &dataSet : entries(test.folder)) {
+    if (!path::filename(dataSet).starts_with("test_data_set_"))
+      continue;
+    ++sets;
+    // An input that decides a shape, as the importer's error says by its name, becomes a constant.
+    std::set<std::string> fixedInputs;
+    std::string wrong;
+    while (true) {
+      wrong = DataSetRun(test, dataSet, *signature).run(device, fixedInputs);
+      size_t before = fixedInputs.size();
+      if (StringRef(wrong).contains("must be"))
+        for (const std::string &name : signature->inputs)
+          if (StringRef(wrong).contains("input '" + name + "' gives"))
+            fixedInputs.insert(name);
+      if (fixedInputs.size() == before)
+        break;
+    }
+    outcome.fixedInputs.assign(fixedInputs.begin(), fixedInputs.end());
+    if (!wrong.empty()) {
+      outcome.message = wrong;
+      return outcome;
+    }
+  }
+  if (sets == 0) {
+    outcome.message = "there is no test_data_set_0";
+    return outcome;
+  }
+  outcome.passed = true;
+  return outcome;
+}
+
+} // namespace weft::conformance
