@@ -6,6 +6,7 @@ Needs no Python package: models are made from text by protoc. usage: bad_input.p
 import os
 import re
 import resource
+import shutil
 import struct
 import subprocess
 import sys
@@ -185,6 +186,37 @@ def artifacts(bench):
         bench.rejects(f"artifact: bit {bit % 8} of byte {bit // 8} flipped (of {len(data)})", start + ["--check"], r"bad\.weft")
 
 
+def reproducers(bench):
+    """A folder that shows the failure again, also elsewhere; none after a success."""
+
+    def check(what, command, files):
+        folder = bench.path("again")
+        if bench.call(*command, "--reproducer=again").returncode != 1:
+            bench.failures.append(f"{what}: expected a failure")
+        elif sorted(os.listdir(folder)) != sorted(files + ["reproduce.sh"]):
+            bench.failures.append(f"{what}: the folder holds {sorted(os.listdir(folder))}, expected {files} and reproduce.sh")
+        else:
+            moved = os.path.join(tempfile.mkdtemp(dir=bench.folder), "moved")
+            shutil.move(folder, moved)
+            path = os.path.dirname(bench.weft) + os.pathsep + os.environ["PATH"]
+            first = bench.call(*command).stderr
+            again = subprocess.run([os.path.join(moved, "reproduce.sh")], env={**os.environ, "PATH": path}, capture_output=True, text=True)
+            if again.returncode != 1 or again.stderr != first:
+                bench.failures.append(f"{what}: reproduced as {again.stderr!r}, expected {first!r}")
+        bench.count += 1
+
+    external = bench.model("kept.onnx", EXTERNAL.replace("LOCATION", "kept.bin").replace('op_type: "Relu"', 'op_type: "Twist"'))
+    bench.write("kept.bin", b"\0" * 16)
+    check("reproducer of a compilation", [bench.weft, "compile", external, "-o", "out.weft", "--shape", "n=3"], [external, "kept.bin"])
+    bench.array("nan.npy", "<f4", (2, 4), struct.pack("<8f", *[float("nan")] * 8))
+    run = [bench.weft, "run", "good.onnx", "--check-nans", "--input", "x=nan.npy"]
+    check("reproducer of a run", run, ["good.onnx", "inputs.npz"])
+    bench.rejects("reproducer into a folder that is not empty", run + ["--reproducer=models"], "not empty")
+    bench.works(bench.weft, "run", "good.onnx", "--input", "x=good.npy", "--reproducer=again")
+    if os.path.exists(bench.path("again")):
+        bench.failures.append("a reproducer is left after a success")
+
+
 def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
@@ -195,6 +227,7 @@ def main():
         outputs(bench)
         inputs(bench)
         artifacts(bench)
+        reproducers(bench)
     print("\n".join(bench.failures[:40]))
     print(f"{bench.count} bad inputs, {len(bench.failures)} not handled as they should be")
     sys.exit(1 if bench.failures or bench.count < 50 else 0)

@@ -17,7 +17,8 @@ struct ModelOptions {
   std::string cpu = "native";
   std::string numerics = "strict";
   std::string dumpDirectory;
-  std::string reproducer; // a folder for what is needed to see a failure again
+  std::string reproducer;               // a folder for what is needed to see a failure again
+  std::vector<std::string> commandLine; // the words after the program's name
   bool timePasses = false;
 };
 

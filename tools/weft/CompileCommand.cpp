@@ -3,6 +3,7 @@
 #include "tools/weft/Commands.h"
 #include "tools/weft/Diagnostics.h"
 #include "tools/weft/ModelInput.h"
+#include "tools/weft/Reproducer.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -30,24 +31,18 @@ int writeText(StringRef path, llvm::function_ref<void(llvm::raw_ostream &)> prin
   return 0;
 }
 
-} // namespace
-
-int runCompile(const CompileCommand &command) {
+int compileModel(const CompileCommand &command) {
   MLIRContext context;
   DiagnosticPrinter printer(context);
   loadCompilerDialects(context);
   Model model = readModel(command.model, context);
-  if (!model.module) {
-    writeReproducer(command.model, "compile");
+  if (!model.module)
     return 1;
-  }
   CompileOptions options = compileOptionsOf(command.model);
   options.stopAfter = *stageFromName(command.emit);
   FailureOr<CompiledModel> compiled = compile(*model.module, std::move(model.weights), options);
-  if (failed(compiled)) {
-    writeReproducer(command.model, "compile");
+  if (failed(compiled))
     return 1;
-  }
   if (command.model.timePasses)
     printTimes(*compiled);
   if (options.stopAfter == Stage::Llvm)
@@ -63,6 +58,13 @@ int runCompile(const CompileCommand &command) {
   runtime::Status status =
       runtime::writeArtifact(output.str().str(), compiled->emitted.program, compiled->emitted.weights);
   return status.ok() ? 0 : fail(status.message());
+}
+
+} // namespace
+
+int runCompile(const CompileCommand &command) {
+  Reproducer reproducer(command.model);
+  return reproducer.finish(compileModel(command));
 }
 
 } // namespace weft::tool

@@ -3,12 +3,10 @@
 #include "tools/weft/ModelInput.h"
 #include "lib/Importer/Onnx/OnnxImporter.h"
 #include "mlir/Parser/Parser.h"
-#include "runtime/Artifact/CpuFeatures.h"
 #include "tools/weft/Diagnostics.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -63,34 +61,6 @@ void printTimes(const CompiledModel &compiled) {
     llvm::errs() << llvm::format("%9.3f %5.1f%%  %s\n", time.seconds, total > 0 ? 100 * time.seconds / total : 0,
                                  time.name.c_str());
   llvm::errs() << llvm::format("%9.3f 100.0%%  total\n", total);
-}
-
-void writeReproducer(const ModelOptions &options, StringRef command) {
-  if (options.reproducer.empty())
-    return;
-  llvm::SmallString<128> folder(options.reproducer), model(folder), script(folder);
-  llvm::sys::path::append(model, llvm::sys::path::filename(options.model));
-  llvm::sys::path::append(script, "reproduce.sh");
-  std::error_code error = llvm::sys::fs::create_directories(folder);
-  if (!error)
-    error = llvm::sys::fs::copy_file(options.model, model);
-  if (!error) {
-    llvm::ToolOutputFile file(script, error, llvm::sys::fs::OF_Text);
-    if (!error) {
-      file.os() << "#!/bin/sh\n# weft 0.1.0 on " << runtime::hostCpuName()
-                << "\ncd \"$(dirname \"$0\")\" || exit 1\nweft " << command << " '"
-                << llvm::sys::path::filename(options.model) << "' --cpu='" << options.cpu
-                << "' --numerics=" << options.numerics;
-      for (const std::string &shape : options.shapes)
-        file.os() << " --shape '" << shape << "'";
-      file.os() << "\n";
-      file.keep();
-    }
-  }
-  if (error)
-    fail("cannot write the reproducer to " + folder + ": " + error.message());
-  else
-    llvm::errs() << "weft: note: the model and the command are in " << folder << "\n";
 }
 
 } // namespace weft::tool

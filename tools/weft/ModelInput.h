@@ -21,10 +21,6 @@ Model readModel(const ModelOptions &options, mlir::MLIRContext &context);
 CompileOptions compileOptionsOf(const ModelOptions &options);
 void printTimes(const CompiledModel &compiled);
 
-/// Where `--reproducer` asks for it: a folder with the model, its command and what is known of the machine. Called
-/// after a failure.
-void writeReproducer(const ModelOptions &options, llvm::StringRef command);
-
 } // namespace weft::tool
 
 #endif

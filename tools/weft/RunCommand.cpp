@@ -10,6 +10,7 @@
 #include "tools/weft/Diagnostics.h"
 #include "tools/weft/ModelInput.h"
 #include "tools/weft/ProgramRun.h"
+#include "tools/weft/Reproducer.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
@@ -142,9 +143,7 @@ void printOutputs(const runtime::Entry &entry, const ProgramRun &run, MLIRContex
   }
 }
 
-} // namespace
-
-int runRun(const RunCommand &command) {
+int runModel(const RunCommand &command, Reproducer &reproducer) {
   if (command.device != "cpu")
     return fail("--device=" + command.device + ": this build runs on cpu only; nothing falls back to another device");
   MLIRContext context;
@@ -152,10 +151,8 @@ int runRun(const RunCommand &command) {
   loadCompilerDialects(context);
   Source source;
   bool isArtifact = llvm::sys::path::extension(command.model.model) == ".weft";
-  if (isArtifact ? !readArtifactFile(command.model.model, source) : !compileModel(command, context, source)) {
-    writeReproducer(command.model, "run");
+  if (isArtifact ? !readArtifactFile(command.model.model, source) : !compileModel(command, context, source))
     return 1;
-  }
   int32_t entryIndex = -1;
   for (auto [index, entry] : llvm::enumerate(source.program.entries))
     if (entry.name == (command.entry.empty() ? "main" : command.entry) ||
@@ -170,6 +167,7 @@ int runRun(const RunCommand &command) {
       gatherInputs(command.data, command.model.shapes, source.program, entry, &context);
   if (mlir::failed(inputs))
     return 1;
+  reproducer.addInputs(*inputs);
 
   RunOptions options;
   options.threads = command.threads;
@@ -205,6 +203,13 @@ int runRun(const RunCommand &command) {
   if (command.profile)
     printProfile(run, entryIndex);
   return 0;
+}
+
+} // namespace
+
+int runRun(const RunCommand &command) {
+  Reproducer reproducer(command.model);
+  return reproducer.finish(runModel(command, reproducer));
 }
 
 } // namespace weft::tool

@@ -9,6 +9,7 @@
 #include "tools/weft/Diagnostics.h"
 #include "tools/weft/ModelInput.h"
 #include "tools/weft/ProgramRun.h"
+#include "tools/weft/Reproducer.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
@@ -192,9 +193,7 @@ int64_t firstDifference(ArrayRef<TensorValue> values, ArrayRef<TensorValue> expe
   return -1;
 }
 
-} // namespace
-
-int runVerify(const VerifyCommand &command) {
+int verifyModel(const VerifyCommand &command, Reproducer &reproducer) {
   MLIRContext context;
   DiagnosticPrinter printer(context);
   loadCompilerDialects(context);
@@ -216,10 +215,8 @@ int runVerify(const VerifyCommand &command) {
     kernelWeights = weights;
   };
   FailureOr<CompiledModel> compiled = compile(*model.module, std::move(model.weights), options);
-  if (mlir::failed(compiled)) {
-    writeReproducer(command.model, "verify");
+  if (mlir::failed(compiled))
     return 1;
-  }
   const runtime::Program &program = compiled->emitted.program;
   DataOptions data = command.data;
   data.randomInputs = true;
@@ -227,15 +224,13 @@ int runVerify(const VerifyCommand &command) {
       gatherInputs(data, command.model.shapes, program, program.entries.front(), &context, /*defaultSize=*/2);
   if (mlir::failed(inputs))
     return 1;
+  reproducer.addInputs(*inputs);
 
   // The stages against the imported program, by the interpreter.
   FailureOr<SmallVector<TensorValue>> reference = interpret(*snapshots.front().module, modelWeights, *inputs);
   if (mlir::failed(reference))
     return 1;
-  auto report = [&](const llvm::Twine &text) {
-    writeReproducer(command.model, "verify");
-    return fail("verify: " + text);
-  };
+  auto report = [&](const llvm::Twine &text) { return fail("verify: " + text); };
   Float64Judge importJudge(*snapshots.front().module, modelWeights, *inputs, command.tolerance);
   for (const Snapshot &snapshot : ArrayRef<Snapshot>(snapshots).drop_front()) {
     FailureOr<SmallVector<TensorValue>> values = interpret(*snapshot.module, modelWeights, *inputs);
@@ -288,6 +283,13 @@ int runVerify(const VerifyCommand &command) {
     llvm::outs() << "; " << accepted << " values amplify rounding and are as near to float64 as the interpreter's";
   llvm::outs() << "\n";
   return 0;
+}
+
+} // namespace
+
+int runVerify(const VerifyCommand &command) {
+  Reproducer reproducer(command.model);
+  return reproducer.finish(verifyModel(command, reproducer));
 }
 
 } // namespace weft::tool

@@ -24,8 +24,9 @@ void addModelOptions(CLI::App &command, ModelOptions &options, const char *what)
       ->check(CLI::IsMember({"strict", "fast"}))
       ->capture_default_str();
   command.add_option("--dump-dir", options.dumpDirectory, "Write the program after each stage to numbered files there");
-  command.add_option("--reproducer", options.reproducer,
-                     "On a failure, put the model and the command into this folder");
+  command.add_option(
+      "--reproducer", options.reproducer,
+      "Collect the model, its inputs and the command in this folder; it stays if the command fails or crashes");
   command.add_flag("--time-passes", options.timePasses, "Print how long each stage took");
 }
 
@@ -50,6 +51,7 @@ int main(int argc, char **argv) {
     return std::string("weft: error: ") + error.what() + "\nTry: weft --help, or weft COMMAND --help\n";
   });
   std::function<int()> run;
+  const std::vector<std::string> words(argv + (argc > 0), argv + argc);
 
   CompileCommand compile;
   CLI::App *compileApp = app.add_subcommand("compile", "Compile a model to an artifact");
@@ -63,7 +65,10 @@ int main(int argc, char **argv) {
       "Examples:\n  weft compile model.onnx -o model.weft\n"
       "  weft compile model.onnx --shape batch=1..64 --cpu=x86-64-v3 -o model.weft\n"
       "  weft compile model.onnx --emit=fused\n  weft compile model.onnx --dump-dir stages -o model.weft");
-  compileApp->callback([&] { run = [&] { return runCompile(compile); }; });
+  compileApp->callback([&] {
+    compile.model.commandLine = words;
+    run = [&] { return runCompile(compile); };
+  });
 
   RunCommand runOptions;
   CLI::App *runApp = app.add_subcommand("run", "Run a model or an artifact");
@@ -86,7 +91,10 @@ int main(int argc, char **argv) {
   runApp->footer("Examples:\n  weft run model.onnx --input x=cat.npy --output y=scores.npy\n"
                  "  weft run model.weft --random-inputs --seed 1 --profile\n"
                  "  weft run model.onnx --shape batch=7 --random-inputs --outputs out.npz");
-  runApp->callback([&] { run = [&] { return runRun(runOptions); }; });
+  runApp->callback([&] {
+    runOptions.model.commandLine = words;
+    run = [&] { return runRun(runOptions); };
+  });
 
   ExplainCommand explain;
   CLI::App *explainApp =
@@ -94,7 +102,10 @@ int main(int argc, char **argv) {
   addModelOptions(*explainApp, explain.model, "An .onnx model, or .mlir of the Graph dialect");
   explainApp->add_flag("--json", explain.json, "As JSON");
   explainApp->footer("Examples:\n  weft explain model.onnx\n  weft explain model.onnx --json > report.json");
-  explainApp->callback([&] { run = [&] { return runExplain(explain); }; });
+  explainApp->callback([&] {
+    explain.model.commandLine = words;
+    run = [&] { return runExplain(explain); };
+  });
 
   VerifyCommand verify;
   CLI::App *verifyApp =
@@ -107,7 +118,10 @@ int main(int argc, char **argv) {
       ->capture_default_str();
   verifyApp->add_flag("--no-libraries", verify.noLibraries, "Use our own kernels only, not oneDNN");
   verifyApp->footer("Examples:\n  weft verify model.onnx\n  weft verify model.onnx --shape batch=3 --seed 7");
-  verifyApp->callback([&] { run = [&] { return runVerify(verify); }; });
+  verifyApp->callback([&] {
+    verify.model.commandLine = words;
+    run = [&] { return runVerify(verify); };
+  });
 
   CLI::App *doctorApp =
       app.add_subcommand("doctor", "Say what is installed, what each missing piece costs, and how to get it");

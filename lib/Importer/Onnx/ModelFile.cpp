@@ -9,6 +9,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
+#include <set>
 
 using namespace mlir;
 using weft::graph::TensorValue;
@@ -286,6 +287,58 @@ FailureOr<TensorValue> ModelFile::valueOf(const onnx::SparseTensorProto &tensor,
       dense.setInteger(position, values->getInteger(entry));
   }
   return dense;
+}
+
+static void collectExternalFiles(const onnx::TensorProto &tensor, std::set<std::string> &names) {
+  if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
+    for (const onnx::StringStringEntryProto &entry : tensor.external_data())
+      if (entry.key() == "location")
+        names.insert(entry.value());
+}
+
+static void collectExternalFiles(const onnx::GraphProto &graph, std::set<std::string> &names);
+
+template <typename Nodes> static void collectFromNodes(const Nodes &nodes, std::set<std::string> &names) {
+  for (const onnx::NodeProto &node : nodes)
+    for (const onnx::AttributeProto &attribute : node.attribute()) {
+      collectExternalFiles(attribute.t(), names);
+      for (const onnx::TensorProto &tensor : attribute.tensors())
+        collectExternalFiles(tensor, names);
+      if (attribute.has_g())
+        collectExternalFiles(attribute.g(), names);
+      for (const onnx::GraphProto &graph : attribute.graphs())
+        collectExternalFiles(graph, names);
+    }
+}
+
+static void collectExternalFiles(const onnx::GraphProto &graph, std::set<std::string> &names) {
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    collectExternalFiles(tensor, names);
+  for (const onnx::SparseTensorProto &tensor : graph.sparse_initializer()) {
+    collectExternalFiles(tensor.values(), names);
+    collectExternalFiles(tensor.indices(), names);
+  }
+  collectFromNodes(graph.node(), names);
+}
+
+std::vector<std::string> externalDataFiles(StringRef path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  onnx::ModelProto model;
+  if (!buffer || (*buffer)->getBufferSize() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
+      !model.ParseFromArray((*buffer)->getBufferStart(), static_cast<int>((*buffer)->getBufferSize())))
+    return {};
+  std::set<std::string> names;
+  collectExternalFiles(model.graph(), names);
+  for (const onnx::FunctionProto &function : model.functions())
+    collectFromNodes(function.node(), names);
+  // Those that leave the folder are never read either.
+  std::vector<std::string> found(names.begin(), names.end());
+  llvm::erase_if(found, [](StringRef name) {
+    return name.empty() || llvm::sys::path::is_absolute(name) ||
+           std::any_of(llvm::sys::path::begin(name), llvm::sys::path::end(name),
+                       [](StringRef part) { return part == ".."; });
+  });
+  return found;
 }
 
 FailureOr<TensorValue> readTensorFile(StringRef path, Location location) {

@@ -9,6 +9,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace onnx {
 class ModelProto;
@@ -44,6 +45,10 @@ private:
   std::string folder; // empty where the model came as bytes
   llvm::StringMap<std::shared_ptr<const llvm::MemoryBuffer>> files;
 };
+
+/// The names, relative to the model's folder, of the files that a model's tensors lie in, each once. Empty where the model
+/// cannot be read.
+std::vector<std::string> externalDataFiles(llvm::StringRef path);
 
 /// The value of a tensor that is a file of its own. For `.pb` files of test data.
 mlir::FailureOr<graph::TensorValue> readTensorFile(llvm::StringRef path, mlir::Location location);
