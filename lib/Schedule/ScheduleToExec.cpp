@@ -89,7 +89,7 @@ private:
     for (auto [index, value] : llvm::enumerate(ret.getOperands())) {
       std::string name = outputName(index);
       Storage *storage = storageOf.lookup(value);
-      if (!main.getResultAttrOfType<StringAttr>(index, GraphDialect::kStateName) && storage->kind == Storage::Arena) {
+      if (!stateOf(index) && storage->kind == Storage::Arena) {
         storage->kind = Storage::Output;
         storage->name = name;
         // The output has the shape it is returned with.
@@ -98,8 +98,25 @@ private:
         outputCopies.push_back({static_cast<unsigned>(index), value});
       }
     }
+    // States are updated last, when nothing reads their old values any more: but for those that become the new values
+    // of other states, which wait in a temporary.
+    auto plain = llvm::make_filter_range(outputCopies, [&](const auto &copy) { return !stateOf(copy.first); });
+    auto states = llvm::make_filter_range(outputCopies, [&](const auto &copy) { return stateOf(copy.first); });
+    SmallVector<std::pair<unsigned, Value>> ordered(plain.begin(), plain.end());
+    ordered.append(states.begin(), states.end());
+    outputCopies = std::move(ordered);
+    ++position;
+    for (auto [index, value] : outputCopies) {
+      Storage *source = storageOf.lookup(value);
+      use(value);
+      if (stateOf(index) && source->argumentRole == GraphDialect::kStateName && source->name != stateOf(index))
+        stateExchange[index] = newStorage(Storage::Arena, value.getType());
+    }
     return success();
   }
+
+  /// The state that a result of @main is the new value of, or null.
+  StringAttr stateOf(unsigned index) { return main.getResultAttrOfType<StringAttr>(index, GraphDialect::kStateName); }
 
   std::string outputName(unsigned index) {
     auto name = main.getResultAttrOfType<StringAttr>(index, GraphDialect::kOutputName);
@@ -223,7 +240,7 @@ private:
     for (auto &storage : storages)
       bufferOf[{storage.get(), bufferType(storage->type)}] = defineBuffer(*storage);
     for (auto [index, value] : outputCopies) {
-      auto state = main.getResultAttrOfType<StringAttr>(index, GraphDialect::kStateName);
+      StringAttr state = stateOf(index);
       Value target = state ? Value(exec::StateOp::create(builder, main.getLoc(), bufferType(value.getType()), state))
                            : Value(exec::OutputOp::create(builder, main.getLoc(), bufferType(value.getType()),
                                                           builder.getStringAttr(outputName(index))));
@@ -231,15 +248,25 @@ private:
     }
     emitBlock(main.front());
     auto ret = cast<func::ReturnOp>(main.front().getTerminator());
-    for (auto [index, target] : copyTargets)
-      exec::CopyOp::create(builder, main.getLoc(), bufferFor(ret.getOperand(index)), target);
+    // The outputs come first in this list.
+    auto source = [&](unsigned index) { return bufferFor(ret.getOperand(index)); };
+    auto firstState = llvm::find_if(copyTargets, [&](const auto &copy) { return stateOf(copy.first); });
+    for (auto [index, target] : llvm::make_range(copyTargets.begin(), firstState))
+      exec::CopyOp::create(builder, main.getLoc(), source(index), target);
+    for (auto [index, temporary] : stateExchange)
+      exec::CopyOp::create(builder, main.getLoc(), source(index), bufferFor(temporary, temporary->type));
+    for (auto [index, target] : llvm::make_range(firstState, copyTargets.end()))
+      if (Storage *temporary = stateExchange.lookup(index))
+        exec::CopyOp::create(builder, main.getLoc(), bufferFor(temporary, temporary->type), target);
+      else if (storageOf.lookup(ret.getOperand(index))->name != stateOf(index))
+        exec::CopyOp::create(builder, main.getLoc(), source(index), target);
     // The order of inputs and outputs as the model has them, with their shapes, whether or not they are used.
     SmallVector<Attribute> inputs, outputs;
     for (BlockArgument argument : main.getArguments())
       if (auto name = main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), GraphDialect::kInputName))
         inputs.push_back(port(name.getValue(), argument.getType()));
     for (auto [index, value] : llvm::enumerate(ret.getOperands()))
-      if (!main.getResultAttrOfType<StringAttr>(index, GraphDialect::kStateName))
+      if (!stateOf(index))
         outputs.push_back(port(outputName(index), value.getType()));
     entry->setAttr("inputs", builder.getArrayAttr(inputs));
     entry->setAttr("outputs", builder.getArrayAttr(outputs));
@@ -417,8 +444,8 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(kernelInsertion);
     auto kernel = exec::KernelOp::create(builder, location, builder.getStringAttr(name), builder.getStringAttr(kind),
-                                         AffineMapAttr(), IntegerAttr(), AffineMapAttr(), StringAttr(),
-                                         IntegerAttr(), IntegerAttr(), IntegerAttr());
+                                         AffineMapAttr(), IntegerAttr(), AffineMapAttr(), StringAttr(), IntegerAttr(),
+                                         IntegerAttr(), IntegerAttr());
     IRMapping mapping;
     body.cloneInto(&kernel.getBody(), mapping);
     return kernel;
@@ -450,6 +477,7 @@ private:
   llvm::DenseMap<std::pair<Storage *, Type>, Value> bufferOf;
   llvm::DenseMap<std::pair<Operation *, unsigned>, Storage *> exchange;
   SmallVector<std::pair<unsigned, Value>> outputCopies;
+  llvm::MapVector<unsigned, Storage *> stateExchange;
   llvm::StringMap<FlatSymbolRefAttr> kernelByText;
   graph::Dim arenaSize;
   int64_t position = 0;

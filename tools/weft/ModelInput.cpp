@@ -39,6 +39,14 @@ Model readModel(const ModelOptions &options, MLIRContext &context) {
   }
   OnnxImportOptions importOptions;
   importOptions.shapes = options.shapes;
+  for (const std::string &state : options.states) {
+    auto [input, output] = StringRef(state).split('=');
+    if (input.empty() || output.empty()) {
+      fail("--state " + state + ": expected INPUT=OUTPUT");
+      return model;
+    }
+    importOptions.states.emplace_back(input, output);
+  }
   model.module = importOnnx(options.model, context, model.weights, importOptions);
   return model;
 }

@@ -63,13 +63,30 @@ struct KernelValue {
   SmallVector<TensorValue, 2> results;
 };
 
-/// Runs @main of a module by the interpreter.
+/// Runs @main of a module by the interpreter: its outputs in order, then the new values of its states.
 FailureOr<SmallVector<TensorValue>> interpret(ModuleOp module, const WeightStore &weights, ArrayRef<NamedTensor> inputs,
                                               Interpreter::Observer observer = nullptr) {
+  auto main = module.lookupSymbol<func::FuncOp>(graph::GraphDialect::kMainName);
   SmallVector<TensorValue> arguments;
-  for (const NamedTensor &input : inputs)
-    arguments.push_back(input.value);
-  return Interpreter(module, weights).run(graph::GraphDialect::kMainName, arguments, observer);
+  const NamedTensor *next = inputs.begin();
+  for (BlockArgument argument : main.getArguments()) {
+    // A state begins with zeros.
+    auto type = cast<RankedTensorType>(argument.getType());
+    if (main.getArgAttr(argument.getArgNumber(), graph::GraphDialect::kStateName))
+      arguments.emplace_back(type.getElementType(), type.getShape());
+    else if (main.getArgAttr(argument.getArgNumber(), graph::GraphDialect::kInputName) && next != inputs.end())
+      arguments.push_back((next++)->value);
+  }
+  FailureOr<SmallVector<TensorValue>> results =
+      Interpreter(module, weights).run(graph::GraphDialect::kMainName, arguments, observer);
+  if (mlir::failed(results))
+    return failure();
+  SmallVector<TensorValue> ordered;
+  for (bool states : {false, true})
+    for (auto [index, value] : llvm::enumerate(*results))
+      if (states == (main.getResultAttr(index, graph::GraphDialect::kStateName) != nullptr))
+        ordered.push_back(value);
+  return ordered;
 }
 
 /// Runs @main and keeps what each kernel gives.

@@ -16,6 +16,12 @@ void addModelOptions(CLI::App &command, ModelOptions &options, const char *what)
                   "A size that the model leaves open: x=1x3x224x224, batch=8, or bounds batch=1..64; may be repeated")
       ->type_size(1)
       ->allow_extra_args(false);
+  command
+      .add_option("--state", options.states,
+                  "INPUT=OUTPUT: the output is the input's next value; the two become a state that runs update; may be "
+                  "repeated")
+      ->type_size(1)
+      ->allow_extra_args(false);
   command.add_option("--target", options.target, "What to compile for: cpu")->capture_default_str();
   command.add_option("--cpu", options.cpu, "native, x86-64-v3 or x86-64-v4")->capture_default_str();
   command

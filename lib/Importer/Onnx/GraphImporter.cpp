@@ -502,6 +502,38 @@ LogicalResult GraphImporter::checkSupport(const Scope &scope) {
 // The end
 //===----------------------------------------------------------------------===//
 
+LogicalResult GraphImporter::makeStates(ArrayRef<std::pair<std::string, Value>> results) {
+  auto known = [](const auto &list) {
+    return llvm::join(llvm::map_range(list, [](const auto &entry) { return "'" + entry.first + "'"; }), ", ");
+  };
+  for (const auto &[from, to] : options.states) {
+    auto named = [](const std::string &name) { return [&name](const auto &entry) { return entry.first == name; }; };
+    auto input = llvm::find_if(inputs, named(from));
+    if (input == inputs.end())
+      return error() << "state '" << from << "=" << to << "': there is no input '" << from << "'; the model has "
+                     << known(inputs);
+    auto result = llvm::find_if(results, named(to));
+    if (result == results.end())
+      return error() << "state '" << from << "=" << to << "': there is no output '" << to << "'; the model has "
+                     << known(results);
+    unsigned argument = cast<BlockArgument>(input->second).getArgNumber(), index = result - results.begin();
+    if (!main.getArgAttr(argument, GraphDialect::kInputName) || !main.getResultAttr(index, GraphDialect::kOutputName))
+      return error() << "state '" << from << "=" << to << "': one of the two belongs to another state already";
+    auto type = cast<RankedTensorType>(input->second.getType());
+    if (type != result->second.getType())
+      return error() << "state '" << from << "=" << to << "': expected an output of the input's type " << type
+                     << ", got " << result->second.getType();
+    if (!type.hasStaticShape())
+      return error() << "state '" << from << "=" << to << "': expected a static shape, got " << type
+                     << "; fix its sizes with a shape";
+    main.removeArgAttr(argument, GraphDialect::kInputName);
+    main.setArgAttr(argument, GraphDialect::kStateName, builder.getStringAttr(from));
+    main.removeResultAttr(index, builder.getStringAttr(GraphDialect::kOutputName));
+    main.setResultAttr(index, GraphDialect::kStateName, builder.getStringAttr(from));
+  }
+  return success();
+}
+
 LogicalResult GraphImporter::finish(const onnx::GraphProto &graph, Scope &scope) {
   SmallVector<std::pair<std::string, Value>> results;
   llvm::StringSet<> named;
@@ -539,6 +571,8 @@ LogicalResult GraphImporter::finish(const onnx::GraphProto &graph, Scope &scope)
     main.setArgAttr(cast<BlockArgument>(value).getArgNumber(), GraphDialect::kParamName, name(text));
   for (auto [i, result] : llvm::enumerate(results))
     main.setResultAttr(i, GraphDialect::kOutputName, name(result.first));
+  if (failed(makeStates(results)))
+    return failure();
 
   builder.setInsertionPoint(main);
   facts.symbols.declare(builder, root);

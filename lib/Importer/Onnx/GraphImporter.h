@@ -95,6 +95,8 @@ private:
   bool isDefined(llvm::StringRef name, const Scope &scope) const;
   const onnx::FunctionProto *findFunction(llvm::StringRef domain, llvm::StringRef name) const;
   mlir::FailureOr<mlir::RankedTensorType> inputType(const onnx::ValueInfoProto &input);
+  /// Turns the inputs and outputs that `states` names into states.
+  mlir::LogicalResult makeStates(llvm::ArrayRef<std::pair<std::string, mlir::Value>> results);
   mlir::LogicalResult finish(const onnx::GraphProto &graph, Scope &scope);
   mlir::LogicalResult readOptions();
   mlir::InFlightDiagnostic error() { return mlir::emitError(root); }

@@ -23,6 +23,9 @@ struct OnnxImportOptions {
   /// Values that inputs are fixed to, by name: the input is then no argument. For inputs that decide a shape (the new
   /// shape of a Reshape, the axes of a reduction), which must be known when a model is compiled.
   std::vector<std::pair<std::string, graph::TensorValue>> inputValues;
+  /// Inputs that a run updates in place, by name, each with the output that is its next value: the two become one
+  /// state, which the caller holds between runs and which has the input's name. Both must have the same static type.
+  std::vector<std::pair<std::string, std::string>> states;
   /// Makes every value of the model's own graph that is a tensor an output, to be compared with another
   /// implementation; its outputs come first.
   bool keepAllValues = false;
