@@ -136,7 +136,8 @@ typedef struct WeftProgram WeftProgram;
 
 typedef struct WeftLoadOptions {
   size_t struct_size;
-  /* "cpu" or NULL. Any other device is an error: nothing ever falls back to another device silently. */
+  /* "cpu" or NULL; "cuda" or "cuda:0", "cuda:1", ...: an NVIDIA GPU by the driver's number. A device that is not there is
+   * an error: nothing ever falls back to another device silently. */
   const char *device;
   /* Shared with other programs; NULL: one pool a process, made at first use with one thread a core. */
   WeftThreadPool *thread_pool;
@@ -148,6 +149,9 @@ typedef struct WeftLoadOptions {
   WeftAllocator allocator;
   WeftLogFunction log;
   void *log_user;
+  /* For GPUs: the path or name of the CUDA driver's library. NULL: that of the environment variable WEFT_CUDA_DRIVER, else
+   * libcuda.so.1 where the system's loader looks. */
+  const char *cuda_driver;
 } WeftLoadOptions;
 
 WEFT_API void weft_load_options_init(WeftLoadOptions *options);
@@ -226,7 +230,8 @@ WEFT_API WeftStatus *weft_program_op(const WeftProgram *program, int32_t entry, 
 /* The program's state tensors, each at its initial value. One run at a time may use it. */
 typedef struct WeftState WeftState;
 WEFT_API WeftStatus *weft_state_create(WeftProgram *program, WeftState **state);
-/* Reads and writes happen in the view's memory; not while a run uses it. */
+/* Reads and writes happen in the view's memory; not while a run uses it. On a GPU the view is a copy on the host: the
+ * next run takes what was written to it, and what that run leaves is there after another call of this function. */
 WEFT_API WeftStatus *weft_state_tensor(WeftState *state, const char *name, WeftTensorView *view);
 WEFT_API WeftStatus *weft_state_reset(WeftState *state);
 WEFT_API void weft_state_free(WeftState *state);
@@ -275,6 +280,10 @@ WEFT_API WeftStatus *weft_run_set_input(WeftRun *run, const char *name, const We
 /* Binds memory of the caller for an output: contiguous, aligned to 64 bytes, overlapping nothing else bound, dims
  * exactly those of the result (or the bound, when they depend on data). NULL goes back to memory of the runtime. */
 WEFT_API WeftStatus *weft_run_set_output(WeftRun *run, const char *name, const WeftTensorView *tensor);
+/* On a GPU, 1: the result stays there: weft_run_output then gives an address of the GPU, and
+ * weft_run_take_output_dlpack a tensor there. Default 0: results are in memory of the host. Excludes memory bound by
+ * weft_run_set_output. */
+WEFT_API WeftStatus *weft_run_set_output_on_device(WeftRun *run, const char *name, int32_t enable);
 /* Needed when the program has state. Not owned. */
 WEFT_API WeftStatus *weft_run_set_state(WeftRun *run, WeftState *state);
 /* For random operations; 0 unless set. */
@@ -325,7 +334,7 @@ typedef struct WeftDLDataType {
 typedef struct WeftDLTensor {
   void *data;
   struct {
-    int32_t device_type; /* 1: CPU */
+    int32_t device_type; /* 1: CPU, 2: CUDA, 3: pinned memory of the host, 13: CUDA's managed memory */
     int32_t device_id;
   } device;
   int32_t ndim;
@@ -342,7 +351,8 @@ typedef struct WeftDLManagedTensor {
 } WeftDLManagedTensor;
 
 /* Binds a DLPack tensor as weft_run_set_input does. On success the run owns it and calls its deleter when it is rebound
- * or freed. */
+ * or freed. A program on a GPU takes tensors of that GPU as well; they must be contiguous, and ready when the run
+ * executes: the structure does not say in which stream they were made. */
 WEFT_API WeftStatus *weft_run_set_input_dlpack(WeftRun *run, const char *name, WeftDLManagedTensor *tensor);
 /* Hands a result out with its memory: the run lets go of it, and the receiver calls the deleter. Outputs bound to
  * memory of the caller are copied. The program may be freed before the tensor, unless its allocator goes with it. */

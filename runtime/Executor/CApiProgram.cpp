@@ -56,7 +56,9 @@ void describe(WeftProgram &handle) {
 Status toOptions(const WeftLoadOptions *options, LoadOptions &result) {
   if (!options)
     return Status();
-  if (options->struct_size != sizeof(WeftLoadOptions))
+  // Those of a program that was compiled before the last fields were added.
+  constexpr size_t kFirstSize = offsetof(WeftLoadOptions, cuda_driver);
+  if (options->struct_size != sizeof(WeftLoadOptions) && options->struct_size != kFirstSize)
     return Status(StatusCode::InvalidArgument, "the load options have size " + std::to_string(options->struct_size) +
                                                    ", expected " + std::to_string(sizeof(WeftLoadOptions)) +
                                                    "; initialize them with weft_load_options_init");
@@ -73,6 +75,8 @@ Status toOptions(const WeftLoadOptions *options, LoadOptions &result) {
   }
   result.log = options->log;
   result.logUser = options->log_user;
+  if (options->struct_size > kFirstSize && options->cuda_driver)
+    result.cudaDriver = options->cuda_driver;
   return Status();
 }
 

@@ -25,6 +25,13 @@ WeftStatus *weft_state_tensor(WeftState *state, const char *name, WeftTensorView
       names.push_back(tensors[index].name);
       if (tensors[index].name != name)
         continue;
+      if (state->state->program().cuda()) {
+        if (state->state->inUse.exchange(true))
+          return Status(StatusCode::FailedPrecondition, "the state is in use by a run");
+        Status copied = state->state->toHost();
+        state->state->inUse.store(false);
+        WEFT_RETURN_IF_ERROR(copied);
+      }
       *view = {state->state->data()[index], static_cast<WeftElementType>(tensors[index].type),
                static_cast<int32_t>(tensors[index].dims.size()), tensors[index].dims.data(), nullptr};
       return Status();
@@ -75,6 +82,14 @@ WeftStatus *weft_run_set_output(WeftRun *run, const char *name, const WeftTensor
     if (!run || !name)
       return nullArgument(!run ? "run" : "name");
     return run->run->setOutput(name, tensor);
+  });
+}
+
+WeftStatus *weft_run_set_output_on_device(WeftRun *run, const char *name, int32_t enable) {
+  return guarded([&] {
+    if (!run || !name)
+      return nullArgument(!run ? "run" : "name");
+    return run->run->setOutputOnDevice(name, enable != 0);
   });
 }
 

@@ -1,4 +1,5 @@
 // Tensors in from DLPack and out to it.
+#include "runtime/Executor/CudaProgram.h"
 #include "runtime/Executor/Run.h"
 
 #include <cstring>
@@ -36,22 +37,38 @@ WeftDLDataType toDLPack(ElementType type) {
   return {3, 8, 1}; // opaque; no element type gets here
 }
 
+// DLDeviceType
+constexpr int32_t kCpu = 1, kCuda = 2, kCudaHost = 3, kCudaManaged = 13;
+
 // A result that lives on its own. The tensor comes first: its address is the holder's.
 struct Holder {
   WeftDLManagedTensor tensor = {};
   Memory memory;
   std::vector<int64_t> dims;
+  std::shared_ptr<cuda::Device> device; // of a result on a GPU
+  cuda::DeviceMemory deviceMemory;
+
+  ~Holder() {
+    if (!device)
+      return;
+    cuda::Current current(*device);
+    deviceMemory.release();
+  }
 };
 
 } // namespace
 
 Status Run::setInput(const std::string &name, WeftDLManagedTensor *managed) {
   const WeftDLTensor &tensor = managed->dl_tensor;
-  constexpr int32_t kCpu = 1;
-  if (tensor.device.device_type != kCpu)
-    return Status(StatusCode::InvalidArgument, "input " + quoted(name) + ": the DLPack tensor lies on device type " +
-                                                   std::to_string(tensor.device.device_type) +
-                                                   ", expected the CPU (1)");
+  const CudaProgram *cuda = program_->cuda();
+  bool onDevice = tensor.device.device_type == kCuda || tensor.device.device_type == kCudaManaged;
+  bool onHost = tensor.device.device_type == kCpu || tensor.device.device_type == kCudaHost;
+  if (!onHost && !(onDevice && cuda && tensor.device.device_id == cuda->device->index()))
+    return Status(StatusCode::InvalidArgument,
+                  "input " + quoted(name) + ": the DLPack tensor lies on device type " +
+                      std::to_string(tensor.device.device_type) + ", number " +
+                      std::to_string(tensor.device.device_id) + ", expected the CPU (1)" +
+                      (cuda ? " or the program's " + cuda->device->describe() + " (2)" : ""));
   ElementType type = fromDLPack(tensor.dtype);
   if (type == ElementType::Invalid)
     return Status(StatusCode::InvalidArgument,
@@ -64,7 +81,7 @@ Status Run::setInput(const std::string &name, WeftDLManagedTensor *managed) {
   view.rank = tensor.ndim;
   view.dims = tensor.shape;
   view.strides = tensor.strides;
-  WEFT_RETURN_IF_ERROR(setInput(name, view));
+  WEFT_RETURN_IF_ERROR(setInput(name, view, onDevice));
   size_t index;
   WEFT_RETURN_IF_ERROR(findInput(name, index));
   inputs_[index].owner = managed;
@@ -79,7 +96,12 @@ Status Run::takeOutput(const std::string &name, WeftDLManagedTensor *&tensor) {
   Output &output = outputs_[index];
   auto holder = std::make_unique<Holder>();
   holder->dims = output.dims;
-  if (output.bound) {
+  if (output.onDevice) {
+    holder->device = program_->cuda()->device;
+    holder->deviceMemory = std::move(output.device);
+    output.data = nullptr;
+    output.taken = true;
+  } else if (output.bound) {
     auto copy = Memory::allocate(program_->options().allocator, static_cast<size_t>(output.boundBytes), "an output");
     if (!copy.ok())
       return copy.status();
@@ -91,8 +113,9 @@ Status Run::takeOutput(const std::string &name, WeftDLManagedTensor *&tensor) {
     output.taken = true;
   }
   WeftDLManagedTensor &managed = holder->tensor;
-  managed.dl_tensor.data = holder->memory.data();
-  managed.dl_tensor.device = {1, 0};
+  managed.dl_tensor.data =
+      holder->device ? reinterpret_cast<void *>(holder->deviceMemory.address()) : holder->memory.data();
+  managed.dl_tensor.device = {holder->device ? kCuda : kCpu, holder->device ? holder->device->index() : 0};
   managed.dl_tensor.ndim = static_cast<int32_t>(holder->dims.size());
   managed.dl_tensor.dtype = toDLPack(entry_.entry->outputs[index].type);
   managed.dl_tensor.shape = holder->dims.data();

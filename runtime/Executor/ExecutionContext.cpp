@@ -1,12 +1,21 @@
-// Sizes and addresses: everything that follows from the symbols' values.
+// Sizes: everything that follows from the symbols' values; and what running an op means on every device.
 #include "runtime/Executor/ExecutionContext.h"
 
 #include "runtime/Artifact/Expressions.h"
+#include "runtime/Executor/CudaExecution.h"
+#include "runtime/Executor/HostExecution.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace weft::runtime {
 namespace {
+
+bool evaluateSize(const Expression &expression, const int64_t *symbols, int64_t &value) {
+  return evaluate(expression, symbols, value) && value >= 0;
+}
+
+} // namespace
 
 // The artifact was proven sound at the ends of the symbols' ranges only; a size that makes no sense in between is its
 // fault.
@@ -15,12 +24,6 @@ Status impossibleSize(const std::string &what) {
                                           " has no possible size at these input shapes; the artifact is damaged or was "
                                           "compiled wrongly");
 }
-
-bool evaluateSize(const Expression &expression, const int64_t *symbols, int64_t &value) {
-  return evaluate(expression, symbols, value) && value >= 0;
-}
-
-} // namespace
 
 Status evaluateLibraryArguments(const Variant &variant, const LibraryCall &call, const int64_t *symbols,
                                 LibraryArguments &arguments) {
@@ -77,7 +80,8 @@ ExecutionContext::ExecutionContext(const LoadedProgram &program, LoadedVariant &
       launch = &call->alternative;
     ops_[index].firstArgument = arguments;
     if (launch)
-      arguments += launch->inputs.size() + launch->outputs.size();
+      ops_[index].arguments = launch->inputs.size() + launch->outputs.size();
+    arguments += ops_[index].arguments;
     mostOutputs = std::max(mostOutputs, variant.ops[index].outputs.size());
   }
   argumentPointers_.resize(arguments);
@@ -120,14 +124,9 @@ Status ExecutionContext::planBuffers() {
     if (buffer.kind == BufferKind::Input || buffer.kind == BufferKind::Output) {
       const Entry &entry = *variant_.entry;
       const Port &port = buffer.kind == BufferKind::Input ? entry.inputs[buffer.index] : entry.outputs[buffer.index];
-      std::vector<int64_t> values;
-      for (const Expression &dim : port.dims) {
-        values.push_back(0);
-        if (!evaluateSize(dim, plannedSymbols_.data(), values.back()))
-          return impossibleSize("buffer " + std::to_string(index));
-      }
       int64_t bytes;
-      if (!byteCountOf(buffer.type, values.data(), values.size(), bytes) || bytes != state.capacity)
+      WEFT_RETURN_IF_ERROR(portBytes(port, plannedSymbols_, bytes));
+      if (bytes != state.capacity)
         return impossibleSize("buffer " + std::to_string(index));
     } else if (buffer.kind == BufferKind::Arena) {
       if (!evaluateSize(buffer.offset, plannedSymbols_.data(), state.offset) ||
@@ -136,7 +135,17 @@ Status ExecutionContext::planBuffers() {
         return impossibleSize("buffer " + std::to_string(index));
     }
   }
-  return arena_.require(program_.options().allocator, static_cast<size_t>(arenaBytes_), "the run's arena");
+  return allocate();
+}
+
+Status ExecutionContext::portBytes(const Port &port, const std::vector<int64_t> &symbols, int64_t &bytes) const {
+  std::vector<int64_t> dims;
+  for (const Expression &dim : port.dims) {
+    dims.push_back(0);
+    if (!evaluateSize(dim, symbols.data(), dims.back()))
+      return impossibleSize(quoted(port.name));
+  }
+  return byteCountOf(port.type, dims.data(), dims.size(), bytes) ? Status() : impossibleSize(quoted(port.name));
 }
 
 // Brings bytes and dims up to date with the symbols.
@@ -155,54 +164,29 @@ Status ExecutionContext::sizeBuffer(uint32_t index) {
   return Status();
 }
 
-// Brings tiles, scratch, plans and the sizes of the op's buffers up to date with the symbols.
+// Brings tiles, scratch and the sizes of the op's buffers up to date with the symbols.
 Status ExecutionContext::sizeOp(size_t index) {
   OpState &state = ops_[index];
   if (state.epoch == epoch_)
     return Status();
   const OpBody &body = variant_.ops[index].op->body;
   const auto *launch = std::get_if<Launch>(&body);
-  if (const auto *call = std::get_if<LibraryCall>(&body)) {
+  if (const auto *call = std::get_if<LibraryCall>(&body))
     launch = &call->alternative;
-    state.plan = nullptr;
-    if (variant_.ops[index].library) {
-      WEFT_RETURN_IF_ERROR(evaluateLibraryArguments(model_, *call, symbols_.data(), state.libraryArguments));
-      auto plan =
-          variant_.ops[index].library->plan(state.libraryArguments.sizes, state.libraryArguments.operands.data());
-      if (plan.ok()) {
-        state.plan = *plan;
-        if (state.workspacePlan != state.plan) {
-          auto workspace = state.plan->makeWorkspace(program_.pool().size());
-          if (!workspace.ok())
-            return workspace.status();
-          state.workspace = std::move(*workspace);
-          state.workspacePlan = state.plan;
-        }
-      } else {
-        program_.log(WEFT_LOG_INFO,
-                     describeOp(index) + " runs on our own kernel at these shapes: " + plan.status().message());
-      }
-    }
-  }
   if (launch) {
     if (!evaluateSize(launch->tiles, symbols_.data(), state.tiles) ||
         !evaluateSize(launch->scratchBytes, symbols_.data(), state.scratchBytes))
       return impossibleSize(describeOp(index));
+    constexpr int64_t kAlignment = WEFT_BUFFER_ALIGNMENT;
+    if (__builtin_add_overflow(state.scratchBytes, kAlignment - 1, &state.scratchBytes))
+      return impossibleSize(describeOp(index));
+    state.scratchBytes = state.scratchBytes / kAlignment * kAlignment;
     for (uint32_t buffer : launch->inputs)
       WEFT_RETURN_IF_ERROR(sizeBuffer(buffer));
     for (uint32_t buffer : launch->outputs)
       WEFT_RETURN_IF_ERROR(sizeBuffer(buffer));
-    if (state.scratchBytes > 0) {
-      constexpr int64_t kAlignment = WEFT_BUFFER_ALIGNMENT;
-      int64_t total;
-      if (__builtin_add_overflow(state.scratchBytes, kAlignment - 1, &state.scratchBytes) ||
-          __builtin_mul_overflow(state.scratchBytes / kAlignment * kAlignment, program_.pool().size(), &total))
-        return impossibleSize(describeOp(index));
-      state.scratchBytes = state.scratchBytes / kAlignment * kAlignment;
-      WEFT_RETURN_IF_ERROR(
-          scratch_.require(program_.options().allocator, static_cast<size_t>(total), "the kernels' scratch"));
-    }
   }
+  WEFT_RETURN_IF_ERROR(sizeMore(index));
   for (uint32_t buffer : variant_.ops[index].outputs)
     WEFT_RETURN_IF_ERROR(sizeBuffer(buffer));
   if (const auto *copy = std::get_if<Copy>(&body))
@@ -211,12 +195,130 @@ Status ExecutionContext::sizeOp(size_t index) {
   return Status();
 }
 
+void ExecutionContext::fillArguments(size_t index, const Launch &launch) {
+  void **pointers = argumentPointers_.data() + ops_[index].firstArgument;
+  for (uint32_t buffer : launch.inputs)
+    *pointers++ = buffers_[buffer].data;
+  for (uint32_t buffer : launch.outputs)
+    *pointers++ = buffers_[buffer].data;
+}
+
+StatusOr<std::unique_ptr<ExecutionContext>> ExecutionContext::create(const LoadedProgram &program,
+                                                                     LoadedVariant &variant) {
+  if (program.cuda())
+    return CudaExecution::create(program, variant);
+  return std::unique_ptr<ExecutionContext>(std::make_unique<HostExecution>(program, variant));
+}
+
 std::string ExecutionContext::describeOp(size_t index) const {
   const Op &op = *variant_.ops[index].op;
   std::string text = "op " + quoted(op.name);
   if (!op.sourceNodes.empty())
     text += " (nodes " + quotedList(op.sourceNodes) + ")";
   return text;
+}
+
+Status ExecutionContext::checkEqual(size_t index, const CheckEqual &check) const {
+  int64_t left, right;
+  if (!evaluate(check.left, symbols_.data(), left) || !evaluate(check.right, symbols_.data(), right))
+    return Status(StatusCode::ExecutionFailed, describeOp(index) + ": a size overflows");
+  if (left != right)
+    return Status(StatusCode::InvalidArgument, check.message + ": " + std::to_string(left) + " is not " +
+                                                   std::to_string(right) + ", in " + describeOp(index));
+  return Status();
+}
+
+Status ExecutionContext::bindSymbol(const BindSymbol &bind, const void *data) {
+  auto read = [&](auto value) {
+    std::memcpy(&value, data, sizeof(value));
+    // Beyond int64 is beyond any bound.
+    return value > static_cast<decltype(value)>(0) && static_cast<uint64_t>(value) > uint64_t(INT64_MAX)
+               ? INT64_MAX
+               : static_cast<int64_t>(value);
+  };
+  int64_t value = 0;
+  switch (model_.buffers[bind.buffer].type) {
+  case ElementType::I32:
+    value = read(int32_t());
+    break;
+  case ElementType::U32:
+    value = read(uint32_t());
+    break;
+  case ElementType::U64:
+    value = read(uint64_t());
+    break;
+  default:
+    value = read(int64_t());
+    break;
+  }
+  const Symbol &symbol = program_.program().symbols[bind.symbol];
+  if (value < symbol.minimum || value > symbol.maximum)
+    return Status(StatusCode::ExecutionFailed,
+                  (bind.message.empty() ? std::string("a size that depends on data is out of bounds") : bind.message) +
+                      ": " + quoted(symbol.name) + " is " + std::to_string(value) + ", planned for " +
+                      std::to_string(symbol.minimum) + " to " + std::to_string(symbol.maximum));
+  if (symbols_[bind.symbol] != value) {
+    symbols_[bind.symbol] = value;
+    ++epoch_;
+  }
+  return Status();
+}
+
+Status ExecutionContext::kernelError(int32_t code) const {
+  const std::vector<std::string> &messages = program_.program().kernelMessages;
+  std::string text;
+  switch (code) {
+  case WEFT_KERNEL_INDEX_OUT_OF_RANGE:
+    text = "an index is out of range";
+    break;
+  case WEFT_KERNEL_INTEGER_DIVISION_BY_ZERO:
+    text = "integer division by zero";
+    break;
+  case WEFT_KERNEL_SIZE_OUT_OF_BOUNDS:
+    text = "a size that depends on data exceeds what was planned";
+    break;
+  case WEFT_KERNEL_SHAPE_MISMATCH:
+    text = "shapes do not agree";
+    break;
+  case WEFT_KERNEL_INVALID_VALUE:
+    text = "a value is not allowed";
+    break;
+  case WEFT_KERNEL_ABI_MISMATCH:
+    return Status(StatusCode::Internal, "the kernel does not understand this runtime's calls");
+  default:
+    if (code >= WEFT_KERNEL_MESSAGE_BASE && static_cast<size_t>(code - WEFT_KERNEL_MESSAGE_BASE) < messages.size())
+      text = messages[static_cast<size_t>(code - WEFT_KERNEL_MESSAGE_BASE)];
+    else
+      text = "the kernel returned error " + std::to_string(code);
+    break;
+  }
+  return Status(StatusCode::ExecutionFailed, text);
+}
+
+Status ExecutionContext::notANumber(size_t index, int64_t position, int64_t count) const {
+  return Status(StatusCode::NotANumber, describeOp(index) + " made the first NaN, at element " +
+                                            std::to_string(position) + " of " + std::to_string(count));
+}
+
+void ExecutionContext::setView(uint32_t index, const void *data, WeftTensorView &view) {
+  const Buffer &buffer = model_.buffers[index];
+  view.data = const_cast<void *>(data);
+  view.type = static_cast<WeftElementType>(buffer.type);
+  view.rank = static_cast<int32_t>(buffer.dims.size());
+  view.dims = dims_.data() + buffers_[index].firstDim;
+  view.strides = nullptr;
+}
+
+void ExecutionContext::observe(size_t index) {
+  const LoadedOp &loaded = variant_.ops[index];
+  WeftObservation observation = {};
+  observation.op = static_cast<int32_t>(index);
+  observation.name = loaded.op->name.c_str();
+  observation.source_node_count = static_cast<int32_t>(loaded.sourceNodes.size());
+  observation.source_nodes = loaded.sourceNodes.data();
+  observation.output_count = static_cast<int32_t>(loaded.outputs.size());
+  observation.outputs = views_.data();
+  request_->observer(request_->observerUser, &observation);
 }
 
 } // namespace weft::runtime

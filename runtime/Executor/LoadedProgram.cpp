@@ -2,7 +2,9 @@
 #include "runtime/Executor/LoadedProgram.h"
 
 #include "runtime/Artifact/CpuFeatures.h"
+#include "runtime/Artifact/CudaArchitecture.h"
 #include "runtime/Artifact/Expressions.h"
+#include "runtime/Executor/CudaProgram.h"
 #include "runtime/Executor/Driver.h"
 #include "runtime/Executor/ExecutionContext.h"
 #include "runtime/Library/OneDnn/OneDnn.h"
@@ -56,18 +58,25 @@ StatusOr<std::shared_ptr<LoadedProgram>> LoadedProgram::loadMemory(const void *d
   return program;
 }
 
-Status LoadedProgram::selectTargets(std::vector<bool> &fits) const {
+Status LoadedProgram::rateTargets(std::vector<int> &fits) const {
   std::string needs;
   bool any = false;
   for (const Target &target : program().targets) {
     std::vector<std::string> missing;
-    if (target.device == options_.device && target.architecture == hostArchitecture())
+    int fit = 0;
+    if (cuda_ && target.device == "cuda") {
+      CudaArchitecture architecture;
+      parseCudaArchitecture(target.architecture, architecture);
+      if (runsPtx(cuda_->device->architecture(), architecture))
+        fit = architecture.number * 2 + (architecture.suffix ? 1 : 0);
+    } else if (!cuda_ && target.device == "cpu" && target.architecture == hostArchitecture()) {
       for (const std::string &feature : target.features)
         if (!hostHasCpuFeature(feature))
           missing.push_back(feature);
-    bool fit = target.device == options_.device && target.architecture == hostArchitecture() && missing.empty();
+      fit = missing.empty();
+    }
     fits.push_back(fit);
-    any |= fit;
+    any |= fit > 0;
     needs += needs.empty() ? "" : "; ";
     needs += quoted(target.name) + " (" + target.device + ", " + target.architecture;
     if (!missing.empty()) {
@@ -79,65 +88,106 @@ Status LoadedProgram::selectTargets(std::vector<bool> &fits) const {
   }
   if (any)
     return Status();
+  std::string compiled = "the artifact was compiled for " + (needs.empty() ? std::string("no target at all") : needs);
+  if (cuda_)
+    return Status(StatusCode::UnsupportedDevice, compiled + "; this GPU is " + cuda_->device->describe() +
+                                                     ". Compile the model for it: weft compile --target=cuda:sm_" +
+                                                     std::to_string(cuda_->device->architecture()));
   return Status(StatusCode::UnsupportedDevice,
-                "the artifact was compiled for " + (needs.empty() ? std::string("no target at all") : needs) +
-                    "; this machine is " + std::string(hostArchitecture()) + ", " + hostCpuName() +
+                compiled + "; this machine is " + std::string(hostArchitecture()) + ", " + hostCpuName() +
                     ". Compile the model for it: weft compile --cpu=native on this machine, or --cpu=x86-64-v3");
 }
 
-Status LoadedProgram::load(const uint8_t *data, size_t size) {
-  if (options_.device != "cpu")
-    return Status(StatusCode::UnsupportedDevice,
-                  "device " + quoted(options_.device) + " is not available in this runtime; it has \"cpu\"");
-  if (!options_.threadPool) {
+Status LoadedProgram::openDevice() {
+  if (options_.device == "cpu") {
+    if (options_.threadPool)
+      return Status();
     auto pool = ThreadPool::shared();
     if (!pool.ok())
       return pool.status();
     options_.threadPool = *pool;
+    return Status();
   }
+  int index = 0;
+  if (!parseCudaDevice(options_.device, index))
+    return Status(StatusCode::UnsupportedDevice,
+                  "there is no device " + quoted(options_.device) + "; expected \"cpu\", \"cuda\" or \"cuda:1\"");
+  auto device = cuda::Device::open(options_.cudaDriver, index);
+  if (!device.ok())
+    return device.status().withContext("device " + quoted(options_.device));
+  cuda_ = std::make_unique<CudaProgram>();
+  cuda_->device = std::move(*device);
+  return Status();
+}
+
+Status LoadedProgram::load(const uint8_t *data, size_t size) {
+  WEFT_RETURN_IF_ERROR(openDevice());
   WEFT_RETURN_IF_ERROR(readArtifact(data, size, artifact_));
   if (options_.checkWeights)
     WEFT_RETURN_IF_ERROR(weft::runtime::checkWeights(artifact_));
-  std::vector<bool> fits;
-  WEFT_RETURN_IF_ERROR(selectTargets(fits));
+  std::vector<int> fits;
+  WEFT_RETURN_IF_ERROR(rateTargets(fits));
   kernels_.resize(fits.size());
+  if (cuda_)
+    cuda_->modules.resize(fits.size());
   for (const Entry &entry : program().entries) {
-    // One target an entry: the first that fits and has variants of it, the compiler having put the best first.
+    // One target an entry: the one that fits best and has variants of it.
     size_t target = fits.size();
     for (const Variant &variant : entry.variants)
-      if (fits[variant.target])
-        target = std::min<size_t>(target, variant.target);
+      if (fits[variant.target] > 0 && (target == fits.size() || fits[variant.target] > fits[target] ||
+                                       (fits[variant.target] == fits[target] && variant.target < target)))
+        target = variant.target;
     if (target == fits.size())
-      return Status(StatusCode::UnsupportedDevice, "entry " + quoted(entry.name) + " has no variant for this machine");
+      return Status(StatusCode::UnsupportedDevice,
+                    "entry " + quoted(entry.name) + " has no variant for this " + (cuda_ ? "GPU" : "machine"));
     if (targetName_.empty())
       targetName_ = program().targets[target].name;
-    if (!kernels_[target] && artifact_.kernels[target].size > 0) {
-      auto kernels = KernelLibrary::load(artifact_.kernels[target].data, artifact_.kernels[target].size);
-      if (!kernels.ok())
-        return kernels.status();
-      kernels_[target] = std::move(*kernels);
-    }
+    WEFT_RETURN_IF_ERROR(loadKernels(target));
     entries_.emplace_back();
     entries_.back().entry = &entry;
     for (const Variant &variant : entry.variants) {
       if (variant.target != target)
         continue;
       entries_.back().variants.push_back(std::make_unique<LoadedVariant>());
-      WEFT_RETURN_IF_ERROR(loadVariant(entry, variant, kernels_[target].get(), *entries_.back().variants.back()));
+      WEFT_RETURN_IF_ERROR(loadVariant(entry, variant, *entries_.back().variants.back()));
     }
   }
+  return cuda_ ? uploadWeights() : Status();
+}
+
+Status LoadedProgram::loadKernels(size_t target) {
+  const ByteSpan &image = artifact_.kernels[target];
+  if (image.size == 0)
+    return Status();
+  if (cuda_) {
+    if (cuda_->modules[target])
+      return Status();
+    auto module = cuda_->device->module(image, artifact_.cubins[target]);
+    if (!module.ok())
+      return module.status();
+    cuda_->modules[target] = std::move(*module);
+    if (!cuda_->modules[target]->reason().empty())
+      log(WEFT_LOG_INFO, "the driver assembles the PTX of target " + quoted(program().targets[target].name) +
+                             "; its cubin is not of use here: " + cuda_->modules[target]->reason());
+    return Status();
+  }
+  if (kernels_[target])
+    return Status();
+  auto kernels = KernelLibrary::load(image.data, image.size);
+  if (!kernels.ok())
+    return kernels.status();
+  kernels_[target] = std::move(*kernels);
   return Status();
 }
 
-Status LoadedProgram::loadVariant(const Entry &entry, const Variant &variant, const KernelLibrary *kernels,
-                                  LoadedVariant &loaded) {
+Status LoadedProgram::loadVariant(const Entry &entry, const Variant &variant, LoadedVariant &loaded) {
   loaded.entry = &entry;
   loaded.variant = &variant;
   for (const Block &block : variant.blocks) {
     loaded.blockStart.push_back(loaded.ops.size());
     for (const Op &op : block.ops) {
       loaded.ops.emplace_back();
-      Status status = loadOp(variant, op, kernels, loaded.ops.back());
+      Status status = loadOp(variant, op, loaded.ops.back());
       if (!status.ok())
         return status.withContext("entry " + quoted(entry.name) + ", op " + quoted(op.name));
     }
@@ -145,23 +195,26 @@ Status LoadedProgram::loadVariant(const Entry &entry, const Variant &variant, co
   return Status();
 }
 
-Status LoadedProgram::loadOp(const Variant &variant, const Op &op, const KernelLibrary *kernels, LoadedOp &loaded) {
+Status LoadedProgram::findKernel(const Variant &variant, const Launch &launch, LoadedOp &loaded) const {
+  loaded.implementation = launch.kernel;
+  if (cuda_)
+    return findCudaKernel(variant, launch, loaded);
+  const KernelLibrary *kernels = kernels_[variant.target].get();
+  loaded.kernel = kernels ? kernels->find(launch.kernel) : nullptr;
+  return loaded.kernel ? Status() : Status(StatusCode::DataLoss, "the artifact has no kernel " + quoted(launch.kernel));
+}
+
+Status LoadedProgram::loadOp(const Variant &variant, const Op &op, LoadedOp &loaded) {
   loaded.op = &op;
   for (const std::string &node : op.sourceNodes)
     loaded.sourceNodes.push_back(node.c_str());
-  auto find = [&](const Launch &launch) {
-    loaded.kernel = kernels ? kernels->find(launch.kernel) : nullptr;
-    loaded.implementation = launch.kernel;
-    return loaded.kernel ? Status()
-                         : Status(StatusCode::DataLoss, "the artifact has no kernel " + quoted(launch.kernel));
-  };
   if (const auto *launch = std::get_if<Launch>(&op.body)) {
     loaded.outputs = launch->outputs;
-    return find(*launch);
+    return findKernel(variant, *launch, loaded);
   }
   if (const auto *call = std::get_if<LibraryCall>(&op.body)) {
     loaded.outputs = {call->output};
-    WEFT_RETURN_IF_ERROR(find(call->alternative));
+    WEFT_RETURN_IF_ERROR(findKernel(variant, call->alternative, loaded));
     chooseLibrary(variant, *call, loaded);
     return Status();
   }
@@ -179,7 +232,7 @@ void LoadedProgram::chooseLibrary(const Variant &variant, const LibraryCall &cal
     loaded.reason = "libraries are switched off";
     return;
   }
-  if (call.library != "onednn") {
+  if (cuda_ || call.library != "onednn") {
     loaded.reason = "this runtime does not know library " + quoted(call.library);
     return;
   }

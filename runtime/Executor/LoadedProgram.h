@@ -5,6 +5,7 @@
 #include "runtime/Artifact/ArtifactReader.h"
 #include "runtime/Core/MappedFile.h"
 #include "runtime/Core/Memory.h"
+#include "runtime/Device/Cuda/DriverTypes.h"
 #include "runtime/Device/Host/KernelLibrary.h"
 #include "runtime/Device/Host/ThreadPool.h"
 #include "runtime/Library/LibraryOperation.h"
@@ -18,9 +19,15 @@ namespace weft::runtime {
 
 class Driver;
 class ExecutionContext;
+struct CudaProgram;
+namespace cuda {
+class Device;
+class Module;
+} // namespace cuda
 
 struct LoadOptions {
-  std::string device = "cpu";
+  std::string device = "cpu";             // "cuda:1"; "cuda" is "cuda:0"
+  std::string cudaDriver;                 // path or name of the driver library; empty: cuda::Driver::open decides
   std::shared_ptr<ThreadPool> threadPool; // null: the process's
   bool useLibraries = true;
   bool checkWeights = false;
@@ -33,6 +40,7 @@ struct LoadOptions {
 struct LoadedOp {
   const Op *op = nullptr;
   WeftKernel kernel = nullptr;               // a launch, or the alternative of a library call
+  cuda::FunctionHandle function = nullptr;   // the same on a GPU
   std::unique_ptr<LibraryOperation> library; // null: the alternative
   std::string implementation;                // for people
   std::string reason;                        // why a library call runs its alternative; else empty
@@ -67,7 +75,8 @@ public:
   const std::vector<ByteSpan> &weights() const { return artifact_.weights; }
   const std::vector<LoadedEntry> &entries() const { return entries_; }
   const LoadOptions &options() const { return options_; }
-  ThreadPool &pool() const { return *options_.threadPool; }
+  ThreadPool &pool() const { return *options_.threadPool; } // on the CPU
+  const CudaProgram *cuda() const { return cuda_.get(); }   // on a GPU, else null
   const std::string &targetName() const { return targetName_; }
   void log(WeftLogLevel level, const std::string &message) const;
 
@@ -77,9 +86,17 @@ public:
 private:
   LoadedProgram() = default;
   Status load(const uint8_t *data, size_t size);
-  Status selectTargets(std::vector<bool> &fits) const;
-  Status loadVariant(const Entry &entry, const Variant &variant, const KernelLibrary *kernels, LoadedVariant &loaded);
-  Status loadOp(const Variant &variant, const Op &op, const KernelLibrary *kernels, LoadedOp &loaded);
+  Status openDevice();
+  // How well each target fits the device; 0: not at all. Among equals the first is taken, the compiler having put the
+  // best first.
+  Status rateTargets(std::vector<int> &fits) const;
+  Status loadKernels(size_t target);
+  Status loadVariant(const Entry &entry, const Variant &variant, LoadedVariant &loaded);
+  Status loadOp(const Variant &variant, const Op &op, LoadedOp &loaded);
+  Status findKernel(const Variant &variant, const Launch &launch, LoadedOp &loaded) const;
+  // LoadCuda.cpp
+  Status findCudaKernel(const Variant &variant, const Launch &launch, LoadedOp &loaded) const;
+  Status uploadWeights();
   void chooseLibrary(const Variant &variant, const LibraryCall &call, LoadedOp &loaded);
 
   LoadOptions options_;
@@ -87,6 +104,7 @@ private:
   Memory copy_; // of an artifact in memory that was not aligned
   Artifact artifact_;
   std::vector<std::unique_ptr<KernelLibrary>> kernels_; // one a target, null where it does not fit
+  std::unique_ptr<CudaProgram> cuda_;                   // outlives the entries, whose contexts use its device
   std::vector<LoadedEntry> entries_;
   std::string targetName_;
   std::mutex driverMutex_;

@@ -3,6 +3,7 @@
 
 #include "runtime/Artifact/Expressions.h"
 #include "runtime/Core/StridedCopy.h"
+#include "runtime/Executor/CudaProgram.h"
 #include "runtime/Executor/Driver.h"
 
 #include <algorithm>
@@ -93,7 +94,8 @@ StatusOr<std::unique_ptr<Run>> Run::create(std::shared_ptr<LoadedProgram> progra
 Run::Run(std::shared_ptr<LoadedProgram> program, const LoadedEntry &entry)
     : program_(std::move(program)), entry_(entry), inputs_(entry.entry->inputs.size()),
       outputs_(entry.entry->outputs.size()), symbols_(program_->program().symbols.size()),
-      symbolInput_(symbols_.size(), -1), inputPointers_(inputs_.size()), outputPointers_(outputs_.size()) {}
+      symbolInput_(symbols_.size(), -1), inputPointers_(inputs_.size()), outputPointers_(outputs_.size()),
+      inputsOnDevice_(inputs_.size()), outputsOnDevice_(outputs_.size()) {}
 
 Run::~Run() {
   cancel();
@@ -103,6 +105,11 @@ Run::~Run() {
   }
   for (Input &input : inputs_)
     releaseOwner(input);
+  if (const CudaProgram *cuda = program_->cuda()) {
+    cuda::Current current(*cuda->device);
+    for (Output &output : outputs_)
+      output.device.release();
+  }
 }
 
 Status Run::requireIdle() const {
@@ -124,7 +131,7 @@ void Run::releaseOwner(Input &input) {
   input.owner = nullptr;
 }
 
-Status Run::setInput(const std::string &name, const WeftTensorView &tensor) {
+Status Run::setInput(const std::string &name, const WeftTensorView &tensor, bool onDevice) {
   WEFT_RETURN_IF_ERROR(requireIdle());
   size_t index;
   WEFT_RETURN_IF_ERROR(findInput(name, index));
@@ -134,6 +141,8 @@ Status Run::setInput(const std::string &name, const WeftTensorView &tensor) {
   bool contiguous = isContiguous(tensor);
   if (!contiguous && storageBits(port.type) < 8)
     return invalid("input " + quoted(name) + ": packed type " + typeName(port.type) + " must be contiguous");
+  if (!contiguous && onDevice)
+    return invalid("input " + quoted(name) + ": a tensor on a GPU must be contiguous");
   Input &input = inputs_[index];
   releaseOwner(input);
   input.bound = true;
@@ -143,7 +152,10 @@ Status Run::setInput(const std::string &name, const WeftTensorView &tensor) {
   if (!contiguous)
     input.strides.assign(tensor.strides, tensor.strides + tensor.rank);
   input.bytes = bytes;
-  input.copied = bytes > 0 && (!contiguous || !isAligned(tensor.data));
+  input.onDevice = onDevice && bytes > 0;
+  inputsOnDevice_[index] = input.onDevice;
+  // What goes to a GPU is copied once more in any case, from where it lies.
+  input.copied = bytes > 0 && (!contiguous || (!program_->cuda() && !isAligned(tensor.data)));
   if (input.copied)
     program_->log(WEFT_LOG_INFO, "input " + quoted(name) + " is copied by each execution: its memory is not " +
                                      (contiguous ? "aligned to " + std::to_string(WEFT_BUFFER_ALIGNMENT) + " bytes"
@@ -166,10 +178,26 @@ Status Run::setOutput(const std::string &name, const WeftTensorView *tensor) {
   if (!isContiguous(*tensor) || (bytes > 0 && !isAligned(tensor->data)))
     return invalid("output " + quoted(name) + ": its memory must be contiguous and aligned to " +
                    std::to_string(WEFT_BUFFER_ALIGNMENT) + " bytes");
+  if (output.onDevice)
+    return invalid("output " + quoted(name) + " stays on the GPU; it cannot be bound to memory of the host as well");
   output.bound = true;
   output.data = bytes > 0 ? tensor->data : nothing;
   output.boundDims.assign(tensor->dims, tensor->dims + tensor->rank);
   output.boundBytes = bytes;
+  hasResults_ = false;
+  return Status();
+}
+
+Status Run::setOutputOnDevice(const std::string &name, bool enable) {
+  WEFT_RETURN_IF_ERROR(requireIdle());
+  size_t index;
+  WEFT_RETURN_IF_ERROR(findOutput(name, index));
+  if (enable && !program_->cuda())
+    return Status(StatusCode::FailedPrecondition, "output " + quoted(name) + ": the program is loaded on the CPU");
+  if (enable && outputs_[index].bound)
+    return invalid("output " + quoted(name) + " is bound to memory of the host; it cannot stay on the GPU as well");
+  outputs_[index].onDevice = enable;
+  outputsOnDevice_[index] = enable;
   hasResults_ = false;
   return Status();
 }
@@ -306,7 +334,7 @@ Status Run::checkOverlap() const {
                      kind + " " + quoted(name));
     };
     for (size_t input = 0; input < inputs_.size(); ++input)
-      if (!inputs_[input].copied &&
+      if (!inputs_[input].copied && !inputs_[input].onDevice &&
           overlap(outputs_[output].data, outputs_[output].boundBytes, inputs_[input].data, inputs_[input].bytes))
         return conflict("input", entry_.entry->inputs[input].name);
     for (size_t other = 0; other < output; ++other)
@@ -335,7 +363,17 @@ Status Run::prepareOutputs() {
     int64_t bytes;
     if (!byteCountOf(port.type, output.dims.data(), output.dims.size(), bytes))
       return invalid("output " + quoted(port.name) + " is too large");
-    if (!output.bound) {
+    if (output.onDevice) {
+      const cuda::Device &device = *program_->cuda()->device;
+      cuda::Current current(device);
+      bool fresh = false;
+      WEFT_RETURN_IF_ERROR(output.device.require(device, device.stream(), static_cast<size_t>(bytes),
+                                                 "output " + quoted(port.name), &fresh));
+      // The run uses it in a stream of its own.
+      if (fresh)
+        WEFT_RETURN_IF_ERROR(device.check(device.driver().StreamSynchronize(device.stream()), "making an output"));
+      output.data = reinterpret_cast<void *>(output.device.address());
+    } else if (!output.bound) {
       WEFT_RETURN_IF_ERROR(output.own.require(program_->options().allocator, static_cast<size_t>(bytes), "an output"));
       output.data = output.own.data();
     }
@@ -410,8 +448,12 @@ Status Run::executePrepared() {
       selected_->idleContexts.pop_back();
     }
   }
-  if (!context)
-    context = std::make_unique<ExecutionContext>(*program_, *selected_);
+  if (!context) {
+    auto created = ExecutionContext::create(*program_, *selected_);
+    if (!created.ok())
+      return created.status();
+    context = std::move(*created);
+  }
   Status status = stageInputs();
   if (status.ok())
     status = context->prepare(symbols_);
@@ -419,7 +461,9 @@ Status Run::executePrepared() {
     ExecutionRequest request;
     request.inputs = inputPointers_.data();
     request.outputs = outputPointers_.data();
-    request.states = state_ ? state_->data() : nullptr;
+    request.states = state_;
+    request.inputsOnDevice = &inputsOnDevice_;
+    request.outputsOnDevice = &outputsOnDevice_;
     request.seed = seed_;
     request.checkNans = checkNans_;
     request.profile = profiling_ ? profile_.data() : nullptr;

@@ -1,6 +1,7 @@
 // A call of an entry point: what is bound, and what came out.
 #pragma once
 
+#include "runtime/Device/Cuda/Device.h"
 #include "runtime/Executor/ExecutionContext.h"
 #include "runtime/Executor/Fence.h"
 #include "runtime/Executor/State.h"
@@ -17,10 +18,11 @@ public:
   Run(const Run &) = delete;
   Run &operator=(const Run &) = delete;
 
-  Status setInput(const std::string &name, const WeftTensorView &tensor);
+  Status setInput(const std::string &name, const WeftTensorView &tensor, bool onDevice = false);
   // Takes the tensor on success.
   Status setInput(const std::string &name, WeftDLManagedTensor *tensor);
   Status setOutput(const std::string &name, const WeftTensorView *tensor);
+  Status setOutputOnDevice(const std::string &name, bool enable);
   Status setState(StateTensors *state);
   Status setSeed(uint64_t seed);
   Status setCheckNans(bool enable);
@@ -45,6 +47,7 @@ private:
     std::vector<int64_t> strides;
     int64_t bytes = 0;
     bool copied = false; // not contiguous or not aligned: staged
+    bool onDevice = false;
     Memory staging;
     WeftDLManagedTensor *owner = nullptr;
   };
@@ -54,6 +57,8 @@ private:
     std::vector<int64_t> boundDims;
     int64_t boundBytes = 0;
     Memory own;
+    bool onDevice = false;
+    cuda::DeviceMemory device;
     bool taken = false;
     std::vector<int64_t> dims; // after execution
   };
@@ -88,6 +93,7 @@ private:
   std::vector<int64_t> symbolInput_; // which input bound it, -1: none
   std::vector<int64_t> plannedSymbols_;
   std::vector<void *> inputPointers_, outputPointers_;
+  std::vector<bool> inputsOnDevice_, outputsOnDevice_; // on a GPU
   std::vector<OpProfile> profile_;
   LoadedVariant *selected_ = nullptr;
   int32_t selectedIndex_ = -1;

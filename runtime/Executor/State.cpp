@@ -1,6 +1,8 @@
 // Allocation and initial values of state tensors.
 #include "runtime/Executor/State.h"
 
+#include "runtime/Executor/CudaProgram.h"
+
 #include <cstring>
 
 namespace weft::runtime {
@@ -20,7 +22,59 @@ StatusOr<std::unique_ptr<StateTensors>> StateTensors::create(std::shared_ptr<Loa
     state->memory_.push_back(std::move(*memory));
   }
   state->reset();
+  const CudaProgram *cuda = state->program_->cuda();
+  if (!cuda)
+    return state;
+  cuda::Current current(*cuda->device);
+  state->device_.resize(state->data_.size());
+  for (size_t index = 0; index < state->data_.size(); ++index)
+    WEFT_RETURN_IF_ERROR(
+        state->device_[index].require(*cuda->device, cuda->device->stream(), static_cast<size_t>(state->bytes_[index]),
+                                      "state " + quoted(state->program_->program().states[index].name)));
+  // Runs use them in streams of their own.
+  WEFT_RETURN_IF_ERROR(
+      cuda->device->check(cuda->device->driver().StreamSynchronize(cuda->device->stream()), "making a state"));
   return state;
+}
+
+StateTensors::~StateTensors() {
+  if (!program_ || !program_->cuda())
+    return;
+  cuda::Current current(*program_->cuda()->device);
+  device_.clear();
+}
+
+Status StateTensors::toHost() {
+  const CudaProgram *cuda = program_->cuda();
+  if (!cuda)
+    return Status();
+  const cuda::Device &device = *cuda->device;
+  if (deviceIsNewer_) {
+    cuda::Current current(device);
+    for (size_t index = 0; index < data_.size(); ++index)
+      if (bytes_[index] > 0)
+        WEFT_RETURN_IF_ERROR(
+            device.check(device.driver().MemcpyDtoHAsync(data_[index], device_[index].address(),
+                                                         static_cast<size_t>(bytes_[index]), device.stream()),
+                         "copying the state from the GPU"));
+    WEFT_RETURN_IF_ERROR(
+        device.check(device.driver().StreamSynchronize(device.stream()), "copying the state from the GPU"));
+    deviceIsNewer_ = false;
+  }
+  hostIsNewer_ = true;
+  return Status();
+}
+
+Status StateTensors::toDevice(cuda::StreamHandle stream) {
+  const cuda::Device &device = *program_->cuda()->device;
+  for (size_t index = 0; hostIsNewer_ && index < data_.size(); ++index)
+    if (bytes_[index] > 0)
+      WEFT_RETURN_IF_ERROR(device.check(device.driver().MemcpyHtoDAsync(device_[index].address(), data_[index],
+                                                                        static_cast<size_t>(bytes_[index]), stream),
+                                        "copying the state to the GPU"));
+  hostIsNewer_ = false;
+  deviceIsNewer_ = true;
+  return Status();
 }
 
 void StateTensors::reset() {
@@ -32,6 +86,8 @@ void StateTensors::reset() {
     else
       std::memset(data_[index], 0, bytes);
   }
+  hostIsNewer_ = true;
+  deviceIsNewer_ = false;
 }
 
 } // namespace weft::runtime

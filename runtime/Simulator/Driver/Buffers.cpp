@@ -46,6 +46,21 @@ Allocation *ownedBuffer(Driver &driver, uint64_t address, const char *what) {
   return nullptr;
 }
 
+/// A function that gives memory back. After a sticky error that error is the answer, as on hardware, where the memory
+/// goes with the context; here it goes now, so that the program is not said to leak what it did free.
+template <class Body> CUresult enterFree(uint64_t address, const char *function, Body body) {
+  return enter([&](Driver &driver) -> CUresult {
+    std::vector<CUcontext> &stack = contextStack();
+    CUcontext context = stack.empty() ? nullptr : stack.back();
+    if (context && driver.valid(context) && driver.devices[size_t(context->device)].sticky != CUDA_SUCCESS) {
+      Allocation *found = address ? driver.memory->findBase(address) : nullptr;
+      if (found && found->kind != AllocationKind::ModuleVariable && found->kind != AllocationKind::ModuleConstant)
+        driver.memory->free(*found, function);
+    }
+    return enterContext(body);
+  });
+}
+
 } // namespace
 
 WEFT_DRIVER_API cuMemGetInfo_v2(size_t *free, size_t *total) {
@@ -83,7 +98,7 @@ WEFT_DRIVER_API cuMemAllocPitch_v2(CUdeviceptr *pointer, size_t *pitch, size_t w
 }
 
 WEFT_DRIVER_API cuMemFree_v2(CUdeviceptr pointer) {
-  return enterContext([&](Driver &driver, CUcontext context) -> CUresult {
+  return enterFree(pointer, "cuMemFree", [&](Driver &driver, CUcontext context) -> CUresult {
     if (!pointer)
       return CUDA_SUCCESS;
     Allocation *found = ownedBuffer(driver, pointer, "freed");
@@ -118,14 +133,15 @@ WEFT_DRIVER_API cuMemHostAlloc(void **pointer, size_t bytes, unsigned int) {
 }
 
 WEFT_DRIVER_API cuMemFreeHost(void *pointer) {
-  return enterContext([&](Driver &driver, CUcontext context) -> CUresult {
-    Allocation *found = ownedBuffer(driver, reinterpret_cast<uint64_t>(pointer), "freed");
-    if (!found || found->kind != AllocationKind::PinnedHost)
-      return driver.fail(CUDA_ERROR_INVALID_VALUE, "the pointer is not one of cuMemAllocHost");
-    CUresult result = driver.waitForContext(context);
-    driver.memory->free(*found, "cuMemFreeHost");
-    return result;
-  });
+  return enterFree(reinterpret_cast<uint64_t>(pointer), "cuMemFreeHost",
+                   [&](Driver &driver, CUcontext context) -> CUresult {
+                     Allocation *found = ownedBuffer(driver, reinterpret_cast<uint64_t>(pointer), "freed");
+                     if (!found || found->kind != AllocationKind::PinnedHost)
+                       return driver.fail(CUDA_ERROR_INVALID_VALUE, "the pointer is not one of cuMemAllocHost");
+                     CUresult result = driver.waitForContext(context);
+                     driver.memory->free(*found, "cuMemFreeHost");
+                     return result;
+                   });
 }
 
 WEFT_DRIVER_API cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned int) {
@@ -462,7 +478,7 @@ WEFT_DRIVER_API cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUme
 }
 
 WEFT_DRIVER_API cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
-  return enterContext([&](Driver &driver, CUcontext context) -> CUresult {
+  return enterFree(pointer, "cuMemFreeAsync", [&](Driver &driver, CUcontext context) -> CUresult {
     CUstream resolved = driver.resolve(stream, context);
     if (!resolved)
       return CUDA_ERROR_INVALID_HANDLE;

@@ -107,8 +107,12 @@ bool Driver::step() {
   auto chosen = ready[options.launch.seed ? random() % ready.size() : 0];
   std::shared_ptr<Operation> operation = *chosen;
   pending.erase(chosen);
+  // After a sticky error nothing runs; memory that was freed before it is free.
   if (devices[size_t(operation->context->device)].sticky == CUDA_SUCCESS)
     execute(*operation);
+  else if (operation->work.kind == Work::Kind::Free)
+    if (Allocation *allocation = memory->findBase(operation->work.address))
+      memory->free(*allocation, "cuMemFreeAsync");
   pendingIds.erase(operation->id);
   return true;
 }

@@ -208,6 +208,18 @@ CUcontext Driver::makeContext(int device, unsigned flags, bool primary) {
 
 void Driver::destroyContext(CUcontext context) {
   waitForContext(context);
+  // What will never run (an injected fault) goes with it.
+  for (auto operation = pending.begin(); operation != pending.end();) {
+    if ((*operation)->context == context) {
+      if ((*operation)->work.kind == Work::Kind::Free)
+        if (Allocation *allocation = memory->findBase((*operation)->work.address))
+          memory->free(*allocation, "cuMemFreeAsync");
+      pendingIds.erase((*operation)->id);
+      operation = pending.erase(operation);
+    } else {
+      ++operation;
+    }
+  }
   for (CUstream stream : context->streams) {
     handles.erase(stream);
     delete stream;

@@ -1,7 +1,8 @@
-// Running a variant's ops.
-#include "runtime/Artifact/Expressions.h"
-#include "runtime/Executor/ExecutionContext.h"
+// Running a variant's ops on the CPU.
+#include "runtime/Executor/HostExecution.h"
+
 #include "runtime/Executor/NanCheck.h"
+#include "runtime/Executor/State.h"
 
 #include <algorithm>
 #include <chrono>
@@ -51,11 +52,50 @@ int64_t elapsedNanoseconds(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
 }
 
-Status cancelledStatus() { return Status(StatusCode::Cancelled, "the run was cancelled"); }
-
 } // namespace
 
-Status ExecutionContext::execute(const ExecutionRequest &request) {
+HostExecution::HostExecution(const LoadedProgram &program, LoadedVariant &variant)
+    : ExecutionContext(program, variant), libraries_(variant.ops.size()) {}
+
+Status HostExecution::allocate() {
+  return arena_.require(program_.options().allocator, static_cast<size_t>(arenaBytes_), "the run's arena");
+}
+
+Status HostExecution::sizeMore(size_t index) {
+  const LoadedOp &loaded = variant_.ops[index];
+  if (loaded.library)
+    WEFT_RETURN_IF_ERROR(sizeLibraryCall(index, std::get<LibraryCall>(loaded.op->body)));
+  if (ops_[index].scratchBytes == 0)
+    return Status();
+  // Each worker has its own.
+  int64_t total;
+  if (__builtin_mul_overflow(ops_[index].scratchBytes, program_.pool().size(), &total))
+    return impossibleSize(describeOp(index));
+  return scratch_.require(program_.options().allocator, static_cast<size_t>(total), "the kernels' scratch");
+}
+
+Status HostExecution::sizeLibraryCall(size_t index, const LibraryCall &call) {
+  LibraryState &state = libraries_[index];
+  state.plan = nullptr;
+  WEFT_RETURN_IF_ERROR(evaluateLibraryArguments(model_, call, symbols_.data(), state.arguments));
+  auto plan = variant_.ops[index].library->plan(state.arguments.sizes, state.arguments.operands.data());
+  if (!plan.ok()) {
+    program_.log(WEFT_LOG_INFO,
+                 describeOp(index) + " runs on our own kernel at these shapes: " + plan.status().message());
+    return Status();
+  }
+  state.plan = *plan;
+  if (state.workspacePlan == state.plan)
+    return Status();
+  auto workspace = state.plan->makeWorkspace(program_.pool().size());
+  if (!workspace.ok())
+    return workspace.status();
+  state.workspace = std::move(*workspace);
+  state.workspacePlan = state.plan;
+  return Status();
+}
+
+Status HostExecution::execute(const ExecutionRequest &request) {
   // A loop that bound symbols from data leaves them at their last values.
   WEFT_RETURN_IF_ERROR(prepare(plannedSymbols_));
   request_ = &request;
@@ -72,7 +112,7 @@ Status ExecutionContext::execute(const ExecutionRequest &request) {
       buffers_[index].data = const_cast<uint8_t *>(program_.weights()[buffer.index].data);
       break;
     case BufferKind::State:
-      buffers_[index].data = request.states[buffer.index];
+      buffers_[index].data = request.states->data()[buffer.index];
       break;
     case BufferKind::Arena:
       buffers_[index].data = static_cast<char *>(arena_.data()) + buffers_[index].offset;
@@ -84,7 +124,7 @@ Status ExecutionContext::execute(const ExecutionRequest &request) {
   return status;
 }
 
-Status ExecutionContext::runBlock(uint32_t block) {
+Status HostExecution::runBlock(uint32_t block) {
   size_t begin = variant_.blockStart[block];
   size_t end = begin + model_.blocks[block].ops.size();
   for (size_t index = begin; index < end; ++index)
@@ -92,8 +132,8 @@ Status ExecutionContext::runBlock(uint32_t block) {
   return Status();
 }
 
-Status ExecutionContext::runOp(size_t index) {
-  if (request_->cancelled->load(std::memory_order_relaxed))
+Status HostExecution::runOp(size_t index) {
+  if (cancelled())
     return cancelledStatus();
   WEFT_RETURN_IF_ERROR(sizeOp(index));
   if (!request_->profile) {
@@ -107,7 +147,7 @@ Status ExecutionContext::runOp(size_t index) {
   return request_->checkNans || request_->observer ? afterOp(index) : Status();
 }
 
-Status ExecutionContext::runBody(size_t index) {
+Status HostExecution::runBody(size_t index) {
   const OpBody &body = variant_.ops[index].op->body;
   if (const auto *launch = std::get_if<Launch>(&body))
     return runLaunch(index, *launch);
@@ -122,26 +162,15 @@ Status ExecutionContext::runBody(size_t index) {
   if (const auto *loop = std::get_if<While>(&body))
     return runWhile(*loop);
   if (const auto *bind = std::get_if<BindSymbol>(&body)) {
-    Status status = bindSymbol(*bind);
+    Status status = bindSymbol(*bind, buffers_[bind->buffer].data);
     return status.ok() ? status : status.withContext(describeOp(index));
   }
-  const auto &check = std::get<CheckEqual>(body);
-  int64_t left, right;
-  if (!evaluate(check.left, symbols_.data(), left) || !evaluate(check.right, symbols_.data(), right))
-    return Status(StatusCode::ExecutionFailed, describeOp(index) + ": a size overflows");
-  if (left != right)
-    return Status(StatusCode::InvalidArgument, check.message + ": " + std::to_string(left) + " is not " +
-                                                   std::to_string(right) + ", in " + describeOp(index));
-  return Status();
+  return checkEqual(index, std::get<CheckEqual>(body));
 }
 
-Status ExecutionContext::runLaunch(size_t index, const Launch &launch) {
+Status HostExecution::runLaunch(size_t index, const Launch &launch) {
   const OpState &state = ops_[index];
-  void **pointers = argumentPointers_.data() + state.firstArgument;
-  for (uint32_t buffer : launch.inputs)
-    *pointers++ = buffers_[buffer].data;
-  for (uint32_t buffer : launch.outputs)
-    *pointers++ = buffers_[buffer].data;
+  fillArguments(index, launch);
   LaunchTask task;
   task.kernel = variant_.ops[index].kernel;
   task.arguments = {};
@@ -156,15 +185,15 @@ Status ExecutionContext::runLaunch(size_t index, const Launch &launch) {
   program_.pool().parallelFor(state.tiles, launch.grain, task);
   if (task.failed.load(std::memory_order_relaxed))
     return kernelError(task.failure).withContext(describeOp(index));
-  return request_->cancelled->load(std::memory_order_relaxed) ? cancelledStatus() : Status();
+  return cancelled() ? cancelledStatus() : Status();
 }
 
-Status ExecutionContext::runLibraryCall(size_t index, const LibraryCall &call) {
-  OpState &state = ops_[index];
+Status HostExecution::runLibraryCall(size_t index, const LibraryCall &call) {
+  LibraryState &state = libraries_[index];
   // A library's epilogue may swallow a NaN (oneDNN's relu makes it 0), which is just what the check is to find.
   if (!state.plan || request_->checkNans)
     return runLaunch(index, call.alternative);
-  std::vector<TensorReference> &operands = state.libraryArguments.operands;
+  std::vector<TensorReference> &operands = state.arguments.operands;
   operands[0].data = buffers_[call.left].data;
   operands[1].data = buffers_[call.right].data;
   operands[2].data = buffers_[call.output].data;
@@ -174,10 +203,10 @@ Status ExecutionContext::runLibraryCall(size_t index, const LibraryCall &call) {
   Status status = state.plan->execute(program_.pool(), *state.workspace, operands.data(), *request_->cancelled);
   if (!status.ok())
     return status.withContext(describeOp(index));
-  return request_->cancelled->load(std::memory_order_relaxed) ? cancelledStatus() : Status();
+  return cancelled() ? cancelledStatus() : Status();
 }
 
-Status ExecutionContext::runCopy(const Copy &copy) {
+Status HostExecution::runCopy(const Copy &copy) {
   const BufferState &source = buffers_[copy.source], &destination = buffers_[copy.destination];
   if (source.bytes != destination.bytes)
     return Status(StatusCode::DataLoss, "a copy between buffers of " + std::to_string(source.bytes) + " and " +
@@ -187,7 +216,7 @@ Status ExecutionContext::runCopy(const Copy &copy) {
   return Status();
 }
 
-Status ExecutionContext::runFill(const Fill &fill) {
+Status HostExecution::runFill(const Fill &fill) {
   const Buffer &buffer = model_.buffers[fill.destination];
   const BufferState &state = buffers_[fill.destination];
   auto *bytes = static_cast<uint8_t *>(state.data);
@@ -209,9 +238,9 @@ Status ExecutionContext::runFill(const Fill &fill) {
   return Status();
 }
 
-Status ExecutionContext::runWhile(const While &loop) {
+Status HostExecution::runWhile(const While &loop) {
   for (;;) {
-    if (request_->cancelled->load(std::memory_order_relaxed))
+    if (cancelled())
       return cancelledStatus();
     WEFT_RETURN_IF_ERROR(runBlock(loop.conditionBlock));
     if (!conditionIsTrue(loop.condition))
@@ -220,84 +249,7 @@ Status ExecutionContext::runWhile(const While &loop) {
   }
 }
 
-Status ExecutionContext::bindSymbol(const BindSymbol &bind) {
-  const void *data = buffers_[bind.buffer].data;
-  auto read = [&](auto value) {
-    std::memcpy(&value, data, sizeof(value));
-    // Beyond int64 is beyond any bound.
-    return value > static_cast<decltype(value)>(0) && static_cast<uint64_t>(value) > uint64_t(INT64_MAX)
-               ? INT64_MAX
-               : static_cast<int64_t>(value);
-  };
-  int64_t value = 0;
-  switch (model_.buffers[bind.buffer].type) {
-  case ElementType::I32:
-    value = read(int32_t());
-    break;
-  case ElementType::U32:
-    value = read(uint32_t());
-    break;
-  case ElementType::U64:
-    value = read(uint64_t());
-    break;
-  default:
-    value = read(int64_t());
-    break;
-  }
-  const Symbol &symbol = program_.program().symbols[bind.symbol];
-  if (value < symbol.minimum || value > symbol.maximum)
-    return Status(StatusCode::ExecutionFailed,
-                  (bind.message.empty() ? std::string("a size that depends on data is out of bounds") : bind.message) +
-                      ": " + quoted(symbol.name) + " is " + std::to_string(value) + ", planned for " +
-                      std::to_string(symbol.minimum) + " to " + std::to_string(symbol.maximum));
-  if (symbols_[bind.symbol] != value) {
-    symbols_[bind.symbol] = value;
-    ++epoch_;
-  }
-  return Status();
-}
-
-Status ExecutionContext::kernelError(int32_t code) const {
-  const std::vector<std::string> &messages = program_.program().kernelMessages;
-  std::string text;
-  switch (code) {
-  case WEFT_KERNEL_INDEX_OUT_OF_RANGE:
-    text = "an index is out of range";
-    break;
-  case WEFT_KERNEL_INTEGER_DIVISION_BY_ZERO:
-    text = "integer division by zero";
-    break;
-  case WEFT_KERNEL_SIZE_OUT_OF_BOUNDS:
-    text = "a size that depends on data exceeds what was planned";
-    break;
-  case WEFT_KERNEL_SHAPE_MISMATCH:
-    text = "shapes do not agree";
-    break;
-  case WEFT_KERNEL_INVALID_VALUE:
-    text = "a value is not allowed";
-    break;
-  case WEFT_KERNEL_ABI_MISMATCH:
-    return Status(StatusCode::Internal, "the kernel does not understand this runtime's calls");
-  default:
-    if (code >= WEFT_KERNEL_MESSAGE_BASE && static_cast<size_t>(code - WEFT_KERNEL_MESSAGE_BASE) < messages.size())
-      text = messages[static_cast<size_t>(code - WEFT_KERNEL_MESSAGE_BASE)];
-    else
-      text = "the kernel returned error " + std::to_string(code);
-    break;
-  }
-  return Status(StatusCode::ExecutionFailed, text);
-}
-
-void ExecutionContext::setView(uint32_t index, WeftTensorView &view) {
-  const Buffer &buffer = model_.buffers[index];
-  view.data = buffers_[index].data;
-  view.type = static_cast<WeftElementType>(buffer.type);
-  view.rank = static_cast<int32_t>(buffer.dims.size());
-  view.dims = dims_.data() + buffers_[index].firstDim;
-  view.strides = nullptr;
-}
-
-Status ExecutionContext::afterOp(size_t index) {
+Status HostExecution::afterOp(size_t index) {
   const LoadedOp &loaded = variant_.ops[index];
   if (request_->checkNans) {
     for (uint32_t output : loaded.outputs) {
@@ -308,21 +260,13 @@ Status ExecutionContext::afterOp(size_t index) {
       int64_t position = findNan(buffer.type, buffers_[output].data, count);
       if (position < 0)
         continue;
-      return Status(StatusCode::NotANumber, describeOp(index) + " made the first NaN, at element " +
-                                                std::to_string(position) + " of " + std::to_string(count));
+      return notANumber(index, position, count);
     }
   }
   if (request_->observer) {
-    WeftObservation observation = {};
-    observation.op = static_cast<int32_t>(index);
-    observation.name = loaded.op->name.c_str();
-    observation.source_node_count = static_cast<int32_t>(loaded.sourceNodes.size());
-    observation.source_nodes = loaded.sourceNodes.data();
-    observation.output_count = static_cast<int32_t>(loaded.outputs.size());
-    observation.outputs = views_.data();
     for (size_t output = 0; output < loaded.outputs.size(); ++output)
-      setView(loaded.outputs[output], views_[output]);
-    request_->observer(request_->observerUser, &observation);
+      setView(loaded.outputs[output], buffers_[loaded.outputs[output]].data, views_[output]);
+    observe(index);
   }
   return Status();
 }
