@@ -161,7 +161,6 @@ std::optional<PostOp> matchPostOp(Operation *op, Value value) {
                     .Case("weft.logistic", "logistic")
                     .Case("weft.abs", "abs")
                     .Case("weft.sqrt", "sqrt")
-                    .Case("weft.exponential", "exp")
                     .Default("");
     return post.kind.empty() ? std::nullopt : std::optional(post);
   }
@@ -191,6 +190,20 @@ std::optional<PostOp> matchPostOp(Operation *op, Value value) {
   return post;
 }
 
+/// Whether the runtime applies `post` itself, in a pass of its own over the library's result: the library would turn a
+/// NaN into a number, or take the parameters of an earlier step for it. All that follows is then in that pass too
+/// (runtime/Library/OneDnn/EpilogueTail.h).
+bool beginsTail(const PostOp &post, ArrayRef<PostOp> before) {
+  if (post.kind == "relu" || post.kind == "clip")
+    return true;
+  return post.kind == "linear" && llvm::any_of(before, [&](const PostOp &earlier) {
+           return earlier.kind == "linear" && (earlier.alpha != post.alpha || earlier.beta != post.beta);
+         });
+}
+
+/// The steps that the runtime's own pass lacks.
+bool needsLibrary(const PostOp &post) { return post.kind == "tanh" || post.kind == "logistic" || post.kind == "sqrt"; }
+
 } // namespace
 
 std::optional<LibraryPlan> planLibraryCall(LibraryCallOp call) {
@@ -209,10 +222,14 @@ std::optional<LibraryPlan> planLibraryCall(LibraryCallOp call) {
                                               : matchConvolution(cast<ConvolutionOp>(plan.hero), plan);
   if (!matched)
     return std::nullopt;
+  bool inTail = false;
   while (value.hasOneUse()) {
     Operation *user = *value.user_begin();
     std::optional<PostOp> post = matchPostOp(user, value);
     if (!post)
+      break;
+    inTail = inTail || beginsTail(*post, plan.epilogue);
+    if (inTail && needsLibrary(*post))
       break;
     // A per-column addition right after the contraction is what a library calls the bias.
     if (post->kind == "add" && post->broadcast == "column" && plan.epilogue.empty())

@@ -230,7 +230,8 @@ struct PostOp {
 };
 
 // A contraction that a library computes when it is present and fast at it; otherwise `alternative` runs. Both write the
-// same output from the same operands, up to the order of sums, and to NaNs and infinities that reach the epilogue.
+// same output from the same operands, up to the order of sums. Every step of the epilogue keeps a NaN; Minimum,
+// Maximum, Clip and Relu too.
 struct LibraryCall {
   std::string library = "onednn";
   std::variant<Matmul, Convolution> operation;

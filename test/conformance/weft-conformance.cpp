@@ -237,6 +237,8 @@ void printByOperator(const Options &options, llvm::ArrayRef<Step> steps) {
 
 /// "NAME: interpreter P/T, cpu P/T".
 void printTotals(const Options &options, llvm::StringRef suite, llvm::ArrayRef<Step> steps) {
+  if (llvm::none_of(steps, [&](const Step &step) { return step.test->suite == suite; }))
+    return; // The filter leaves nothing of it.
   llvm::outs() << suite << ":";
   for (auto [index, device] : llvm::enumerate(options.devices)) {
     unsigned passed = 0, total = 0;

@@ -199,6 +199,8 @@ KernelForm ConvolutionOperation::makeForm(const Extents &extents, int64_t images
   form.columnDims.assign(input.size() + 2, 1);
   form.scalarDims = form.columnDims;
   form.columnDims[1] = extents.outputChannels;
+  form.rows = images * product(output);
+  form.columns = form.rowStride = extents.outputChannels;
   form.strides = convolution().strides;
   for (int64_t dilation : convolution().dilations)
     form.dilations.push_back(dilation - 1);

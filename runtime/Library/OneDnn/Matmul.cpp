@@ -89,6 +89,9 @@ Status MatmulOperation::cut(const LibrarySizes &sizes, const TensorReference *op
     form.output = {{formRows, formColumns}, {n, 1}};
     form.columnDims = form.biasDims = {1, formColumns};
     form.scalarDims = {1, 1};
+    form.rows = formRows;
+    form.columns = formColumns;
+    form.rowStride = n;
     result.forms.push_back(std::move(form));
     return result.forms.size() - 1;
   };

@@ -1,6 +1,7 @@
 // Making primitives with packed weights and epilogues, and running them tile by tile.
 #include "runtime/Library/OneDnn/Tiled.h"
 
+#include "runtime/Library/OneDnn/EpilogueTail.h"
 #include "runtime/Library/OneDnn/OneDnn.h"
 
 #include <cstring>
@@ -40,6 +41,7 @@ public:
   std::vector<Kernel> kernels_;
   std::vector<Tile> tiles_;
   bool hasBias_ = false;
+  size_t tailBegin_ = 0;
 
 private:
   bool prepareWorker(WorkerState &worker) const;
@@ -71,7 +73,7 @@ bool TiledPlan::prepareWorker(WorkerState &worker) const {
       make(memories.scratchpad, kernel.scratchpad, DNNL_ARG_SCRATCHPAD, worker.scratchpad.data());
     memories.postOperands.resize(call_.epilogue.size());
     int position = 0;
-    for (size_t index = hasBias_ ? 1 : 0; index < call_.epilogue.size(); ++index, ++position)
+    for (size_t index = hasBias_ ? 1 : 0; index < tailBegin_; ++index, ++position)
       if (hasOperand(call_.epilogue[index].kind))
         make(memories.postOperands[index], kernel.postOperands[index],
              DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1);
@@ -114,7 +116,7 @@ dnnl_status_t TiledPlan::runTile(WorkerState &worker, const Tile &tile, const Te
     memories.arguments[1].memory = packed->second->memory.get();
   else
     point(memories.weights, operands[1], tile.weights);
-  for (size_t index = 0; index < call_.epilogue.size(); ++index) {
+  for (size_t index = 0; index < tailBegin_; ++index) {
     const PostOp &step = call_.epilogue[index];
     if (!hasOperand(step.kind))
       continue;
@@ -123,8 +125,12 @@ dnnl_status_t TiledPlan::runTile(WorkerState &worker, const Tile &tile, const Te
                                                                                                 : 0;
     point(index == 0 && hasBias_ ? memories.bias : memories.postOperands[index], operands[3 + index], offset);
   }
-  return api_.dnnl_primitive_execute(kernel.primitive.get(), worker.stream.get(),
-                                     static_cast<int>(memories.arguments.size()), memories.arguments.data());
+  dnnl_status_t status =
+      api_.dnnl_primitive_execute(kernel.primitive.get(), worker.stream.get(),
+                                  static_cast<int>(memories.arguments.size()), memories.arguments.data());
+  if (status == dnnl_success && tailBegin_ < call_.epilogue.size())
+    applyTail(call_.epilogue, tailBegin_, kernel.form, tile, operands);
+  return status;
 }
 
 Status TiledPlan::execute(ThreadPool &pool, LibraryWorkspace &workspace, const TensorReference *operands,
@@ -182,6 +188,9 @@ bool eltwiseForm(const PostOp &step, EltwiseForm &form) {
     return true;
   case PostOpKind::Linear:
     form.algorithm = dnnl_eltwise_linear;
+    // A product keeps the sign of a zero, which adding +0 would take from it.
+    if (step.alpha != 1 && step.beta == 0)
+      form.beta = -0.0f;
     return true;
   case PostOpKind::Abs:
     form.algorithm = dnnl_eltwise_abs;
@@ -265,7 +274,15 @@ Status TiledOperation::setPostOps(const KernelForm &form, const TensorReference 
   bool ok = api_.dnnl_post_ops_create(postOps.out()) == dnnl_success &&
             api_.dnnl_primitive_attr_create(attributes.out()) == dnnl_success;
   kernel.postOperands.resize(call_.epilogue.size());
-  for (size_t index = 0; ok && index < call_.epilogue.size(); ++index) {
+  size_t end = tailBegin(call_.epilogue);
+  if (!canApplyTail(call_.epilogue, end))
+    return unsuitable("oneDNN would lose NaNs in the epilogue, which is left to our kernel");
+  for (size_t index = 2; index < 3 + call_.epilogue.size() && end < call_.epilogue.size(); ++index)
+    if ((index == 2 || (index >= 3 + end && hasOperand(call_.epilogue[index - 3].kind))) &&
+        operands[index].type != ElementType::F32)
+      return unsuitable("an epilogue of " + std::string(elementTypeName(operands[index].type)) +
+                        " with a step that oneDNN computes wrongly is left to our kernel");
+  for (size_t index = 0; ok && index < end; ++index) {
     const PostOp &step = call_.epilogue[index];
     if (index == 0 && step.kind == PostOpKind::Bias)
       continue;
@@ -295,7 +312,7 @@ std::string TiledOperation::reasonToReject(const std::string &implementation) co
     return "oneDNN has only its slow reference implementation (" + implementation + ")";
   // oneDNN 2.6.3 was seen to compute wrong results here, for every operand that is not a scalar.
   bool twoOperands = false;
-  for (size_t index = 0; index < call_.epilogue.size(); ++index)
+  for (size_t index = 0; index < tailBegin(call_.epilogue); ++index)
     twoOperands |= hasOperand(call_.epilogue[index].kind) && (index > 0 || call_.epilogue[0].kind != PostOpKind::Bias);
   if (std::holds_alternative<Convolution>(call_.operation) && twoOperands &&
       implementation.find("gemm") != std::string::npos)
@@ -335,6 +352,7 @@ StatusOr<const PackedWeights *> TiledOperation::packWeights(int64_t offset, cons
 Status TiledOperation::makeKernel(const KernelForm &form, const TensorReference *operands, bool pack,
                                   const std::vector<int64_t> &weightsOffsets, Kernel &kernel,
                                   std::string &implementation) {
+  kernel.form = form;
   dnnl_memory_desc_t plain;
   WEFT_RETURN_IF_ERROR(initialize(api_, kernel.source, form.source, dataType(operands[0].type)));
   WEFT_RETURN_IF_ERROR(initialize(api_, plain, form.weights, dataType(operands[1].type)));
@@ -402,6 +420,7 @@ StatusOr<const LibraryPlan *> TiledOperation::plan(const LibrarySizes &sizes, co
     SingleThread single(api_);
     auto plan = std::make_unique<TiledPlan>(api_, call_, allocator_);
     plan->hasBias_ = !call_.epilogue.empty() && call_.epilogue[0].kind == PostOpKind::Bias;
+    plan->tailBegin_ = tailBegin(call_.epilogue);
     Cut pieces;
     cached.reason = cut(sizes, operands, pieces);
     plan->tiles_ = pieces.tiles;

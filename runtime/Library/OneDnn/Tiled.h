@@ -23,6 +23,8 @@ struct KernelForm {
   // Shapes of the epilogue's operands that spread over columns, and of scalars, in oneDNN's order.
   std::vector<int64_t> columnDims, scalarDims;
   std::vector<int64_t> biasDims;
+  // The output as rows of the last dimension of the artifact's order.
+  int64_t rows = 0, columns = 0, rowStride = 0;
   // Convolution only.
   std::vector<int64_t> strides, dilations, paddingLow, paddingHigh;
 };
@@ -45,6 +47,7 @@ struct PackedWeights {
 };
 
 struct Kernel {
+  KernelForm form;
   Primitive primitive;
   dnnl_memory_desc_t source, weights, output, bias;
   std::vector<dnnl_memory_desc_t> postOperands; // one a post-op; unused ones are zeroed

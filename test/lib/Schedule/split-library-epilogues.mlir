@@ -72,3 +72,51 @@ func.func @main(%x: tensor<6x4xf32>, %w: tensor<4x6xf32>, %b: tensor<6xf32>) -> 
   }
   return %0 : tensor<6x6xf32>
 }
+
+// -----
+
+// After a step that the runtime applies itself (a rectifier keeps NaNs there, a library's does not; a second product has
+// another factor) come only those that it can apply: the tangent becomes a loop.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[CALL:.*]] = weft.library_call "matmul"(%arg0, %arg1, %arg2)
+// CHECK: weft.tanh
+// CHECK: weft.multiply
+// CHECK: weft.add
+// CHECK-NEXT: weft.maximum
+// CHECK-NEXT: weft.yield
+// CHECK: weft.fusion loop(%[[CALL]])
+// CHECK: weft.tanh
+func.func @main(%x: tensor<8x4xf32>, %w: tensor<4x6xf32>, %b: tensor<8x6xf32>) -> tensor<8x6xf32> {
+  %0 = weft.library_call "matmul"(%x, %w, %b) : (tensor<8x4xf32>, tensor<4x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32> {
+  ^bb0(%a: tensor<8x4xf32>, %c: tensor<4x6xf32>, %d: tensor<8x6xf32>):
+    %two = weft.constant dense<2.0> : tensor<8x6xf32>
+    %half = weft.constant dense<0.5> : tensor<8x6xf32>
+    %zero = weft.constant dense<0.0> : tensor<8x6xf32>
+    %1 = weft.dot_general %a, %c contract = [1] x [0] : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+    %2 = weft.multiply %1, %two : tensor<8x6xf32>
+    %3 = weft.tanh %2 : tensor<8x6xf32>
+    %4 = weft.multiply %3, %half : tensor<8x6xf32>
+    %5 = weft.add %4, %d : tensor<8x6xf32>
+    %6 = weft.maximum %5, %zero : tensor<8x6xf32>
+    %7 = weft.tanh %6 : tensor<8x6xf32>
+    weft.yield %7 : tensor<8x6xf32>
+  }
+  return %0 : tensor<8x6xf32>
+}
+
+// -----
+
+// The library's exponential turns a NaN into infinity.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[CALL:.*]] = weft.library_call "matmul"(%arg0, %arg1) :
+// CHECK: weft.fusion loop(%[[CALL]])
+// CHECK: weft.exponential
+func.func @main(%x: tensor<8x4xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32> {
+  %0 = weft.library_call "matmul"(%x, %w) : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32> {
+  ^bb0(%a: tensor<8x4xf32>, %c: tensor<4x6xf32>):
+    %1 = weft.dot_general %a, %c contract = [1] x [0] : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+    %2 = weft.exponential %1 : tensor<8x6xf32>
+    weft.yield %2 : tensor<8x6xf32>
+  }
+  return %0 : tensor<8x6xf32>
+}
