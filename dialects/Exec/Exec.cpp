@@ -60,6 +60,14 @@ LogicalResult ArenaOp::verify() {
   return success();
 }
 
+LogicalResult CheckEqualOp::verify() {
+  size_t count = (*this)->getParentOfType<EntryOp>().getSymbols().size();
+  for (AffineMap side : {getLeft(), getRight()})
+    if (side.getNumDims() != 0 || side.getNumResults() != 1 || side.getNumSymbols() > count)
+      return emitOpError("check_equal_c1: expected one expression of ") << count << " symbols, got " << AffineMapAttr::get(side);
+  return success();
+}
+
 LogicalResult LaunchOp::verify() {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
   if (!kernel)

@@ -135,6 +135,18 @@ def Exec_CopyOp : Exec_Op<"copy"> {
   let assemblyFormat = "$source `to` $destination attr-dict `:` type($source) `to` type($destination)";
 }
 
+def Exec_CheckEqualOp : Exec_Op<"check_equal", [ParentOneOf<["exec::EntryOp"]>]> {
+  let summary = "Ends the run with an error unless two sizes are equal";
+  let description = [{
+    What the program needs of the symbols. `message` begins the error.
+
+    Rules: check_equal_c1: each side is one expression of the entry's symbols.
+  }];
+  let arguments = (ins AffineMapAttr:$left, AffineMapAttr:$right, StrAttr:$message);
+  let assemblyFormat = "$left `,` $right $message attr-dict";
+  let hasVerifier = 1;
+}
+
 def Exec_IfOp : Exec_Op<"if", [NoTerminator, SingleBlock]> {
   let summary = "Runs one of two blocks according to a truth value in memory";
   let description = "The blocks write their results into buffers from outside.";

@@ -179,6 +179,32 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor) {
   return {};
 }
 
+LogicalResult AssumeShapeOp::verify() {
+  if (elementType(getOperand()) != elementType(getResult()))
+    return emitOpError("assume_shape_c1: expected element type ")
+           << elementType(getOperand()) << ", got " << elementType(getResult());
+  SmallVector<Dim> from = getDims(getOperand().getType()), to = getDims(getType());
+  if (from.size() != to.size())
+    return emitOpError("assume_shape_c2: expected rank ") << from.size() << ", got " << to.size();
+  for (auto [dimension, sizes] : llvm::enumerate(llvm::zip(from, to))) {
+    auto [operandSize, resultSize] = sizes;
+    if (operandSize.isConstant() && resultSize.isConstant() && operandSize != resultSize)
+      return emitOpError("assume_shape_c3: dimension ")
+             << dimension << ": expected size " << operandSize << ", got " << resultSize;
+  }
+  return success();
+}
+
+OpFoldResult AssumeShapeOp::fold(FoldAdaptor) {
+  if (getOperand().getType() == getType())
+    return getOperand();
+  if (auto inner = getOperand().getDefiningOp<AssumeShapeOp>()) {
+    setOperand(inner.getOperand());
+    return getResult();
+  }
+  return {};
+}
+
 LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, ValueRange operands,
                                             DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
                                             SmallVectorImpl<Type> &types) {
@@ -495,6 +521,7 @@ FusionRole TransposeOp::getFusionRole() { return FusionRole::IndexMap; }
 FusionRole SliceOp::getFusionRole() { return FusionRole::IndexMap; }
 FusionRole PadOp::getFusionRole() { return FusionRole::IndexMap; }
 FusionRole ConcatenateOp::getFusionRole() { return FusionRole::IndexMap; }
+FusionRole AssumeShapeOp::getFusionRole() { return FusionRole::IndexMap; }
 FusionRole ReverseOp::getFusionRole() { return FusionRole::IndexMap; }
 FusionRole DynamicSliceOp::getFusionRole() { return FusionRole::IndexMap; }
 FusionRole DynamicUpdateSliceOp::getFusionRole() { return FusionRole::IndexMap; }
@@ -519,6 +546,7 @@ Cost TransposeOp::getCost() { return movementCost(*this); }
 Cost SliceOp::getCost() { return movementCost(*this); }
 Cost PadOp::getCost() { return movementCost(*this); }
 Cost ConcatenateOp::getCost() { return movementCost(*this); }
+Cost AssumeShapeOp::getCost() { return movementCost(*this); }
 Cost ReverseOp::getCost() { return movementCost(*this); }
 Cost DynamicSliceOp::getCost() { return movementCost(*this); }
 Cost DynamicUpdateSliceOp::getCost() { return movementCost(*this); }

@@ -37,6 +37,28 @@ def Graph_ReshapeOp : Graph_MovementOp<"reshape"> {
   let hasFolder = 1;
 }
 
+def Graph_AssumeShapeOp : Graph_MovementOp<"assume_shape"> {
+  let summary = "The same tensor, whose sizes are written in another way";
+  let description = [{
+    Each dimension of the result is as large as the operand's, though that follows only for some values of the symbols: a `weft.require` of the
+    module says so, and is checked before anything is run.
+
+    ```mlir
+    weft.require <[(h + 15) floordiv 16, (h + 31) floordiv 32 * 2]> "node 'add'"
+    ...
+    %r = weft.assume_shape %x : (tensor<?xf32, #weft.encoding<[(h + 15) floordiv 16]>>)
+        -> tensor<?xf32, #weft.encoding<[(h + 31) floordiv 32 * 2]>>
+    ```
+
+    Rules: assume_shape_c1: same element type. assume_shape_c2: same rank. assume_shape_c3: no two sizes are different integers.
+  }];
+  let arguments = (ins Graph_Tensor:$operand);
+  let results = (outs Graph_Tensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 def Graph_TransposeOp : Graph_InferredMovementOp<"transpose"> {
   let summary = "Permutes the dimensions";
   let description = [{

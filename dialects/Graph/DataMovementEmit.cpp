@@ -119,6 +119,10 @@ FailureOr<Value> ConcatenateOp::emitElement(ElementSource &elements, unsigned, V
   return pick(0, indices[dimension]);
 }
 
+FailureOr<Value> AssumeShapeOp::emitElement(ElementSource &elements, unsigned, ValueRange indices) {
+  return elements.get(0, indices);
+}
+
 FailureOr<Value> ReverseOp::emitElement(ElementSource &elements, unsigned, ValueRange indices) {
   ScalarBuilder scalars = elements.scalars();
   SmallVector<Value> source(indices);

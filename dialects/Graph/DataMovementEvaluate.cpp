@@ -74,6 +74,16 @@ LogicalResult ReshapeOp::evaluate(ArrayRef<TensorValue> operands, SmallVectorImp
   return success();
 }
 
+LogicalResult AssumeShapeOp::evaluate(ArrayRef<TensorValue> operands, SmallVectorImpl<TensorValue> &results,
+                                      EvaluationContext &context) {
+  for (auto [dimension, size] : llvm::enumerate(context.getShape(getType())))
+    if (operands[0].getShape()[dimension] != size)
+      return emitOpError("dimension ") << dimension << ": expected size " << size << ", got "
+                                       << operands[0].getShape()[dimension];
+  results.push_back(operands[0]);
+  return success();
+}
+
 LogicalResult TransposeOp::evaluate(ArrayRef<TensorValue> operands, SmallVectorImpl<TensorValue> &results,
                                     EvaluationContext &) {
   TensorValue operand = unpack(operands[0]);

@@ -63,6 +63,14 @@ LogicalResult DimOp::verify() {
   return success();
 }
 
+LogicalResult RequireOp::verify() {
+  if (unsigned count = getSizes().getMap().getNumResults(); count != 2)
+    return emitOpError("require_c1: expected 2 sizes, got ") << count;
+  return success();
+}
+Dim RequireOp::getLeft() { return Dim(getSizes().getMap().getResult(0), getSizes().getSymbols()); }
+Dim RequireOp::getRight() { return Dim(getSizes().getMap().getResult(1), getSizes().getSymbols()); }
+
 LogicalResult CompositeOp::verify() { return verifyRegion(*this, getBody()); }
 FusionRole CompositeOp::getFusionRole() { return FusionRole::Group; }
 Cost CompositeOp::getCost() { return regionCost(*this, getBody()); }

@@ -18,6 +18,27 @@ def Graph_DimOp : Op<Graph_Dialect, "dim", []> {
   let hasVerifier = 1;
 }
 
+def Graph_RequireOp : Op<Graph_Dialect, "require", []> {
+  let summary = "Two sizes are equal: a condition on the symbols, checked when the program is run";
+  let description = [{
+    Stands in the module. The symbols are those of the inputs' shapes, so that the check comes before anything is computed. The text says
+    in the error what needs it.
+
+    ```mlir
+    weft.require <[(h + 15) floordiv 16, (h + 31) floordiv 32 * 2]> "node 'add'"
+    ```
+
+    Rules: require_c1: two sizes.
+  }];
+  let arguments = (ins Graph_EncodingAttr:$sizes, StrAttr:$reason);
+  let assemblyFormat = "$sizes $reason attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::weft::graph::Dim getLeft();
+    ::weft::graph::Dim getRight();
+  }];
+}
+
 class Graph_RegionOp<string mnemonic, list<Trait> traits = []> : Graph_Op<mnemonic, !listconcat(traits, [
     Pure, IsolatedFromAbove, SingleBlock, Graph_Role, Graph_Cost])> {
   let regions = (region SizedRegion<1>:$body);

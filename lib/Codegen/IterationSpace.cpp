@@ -114,6 +114,7 @@ private:
           }
           work.push_back({reshape.getOperand(), source});
         })
+        .Case([&](AssumeShapeOp assume) { work.push_back({assume.getOperand(), map}); })
         .Case([&](TransposeOp transpose) {
           Map source(map.size());
           for (auto [dimension, from] : llvm::enumerate(transpose.getPermutation()))

@@ -226,6 +226,10 @@ private:
       } else if (auto copy = dyn_cast<exec::CopyOp>(op)) {
         made.name = "copy";
         made.body = runtime::Copy{bufferIndex.lookup(copy.getSource()), bufferIndex.lookup(copy.getDestination())};
+      } else if (auto check = dyn_cast<exec::CheckEqualOp>(op)) {
+        made.name = "check_equal";
+        made.body = runtime::CheckEqual{expressionOf(check.getLeft()), expressionOf(check.getRight()),
+                                        check.getMessage().str()};
       } else if (auto branch = dyn_cast<exec::IfOp>(op)) {
         made.name = "if";
         runtime::If body;

@@ -2,6 +2,7 @@
 
 #include "lib/Interpreter/SymbolBindings.h"
 #include "dialects/Graph/GraphInterfaces.h"
+#include "dialects/Graph/Structure.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -107,6 +108,16 @@ LogicalResult SymbolBindings::solve(ArrayRef<Equation> equations, ModuleOp modul
         return emitError(location) << equation.argument << ": dimension " << equation.dimension << ": '"
                                    << name.getValue() << "' would be " << value << ", less than zero";
     }
+  }
+  for (graph::RequireOp require : module.getOps<graph::RequireOp>()) {
+    // Not every function has every symbol: @prepare takes parameters only.
+    if (llvm::any_of(require.getSizes().getSymbols(), [&](StringAttr name) { return !lookup(name.getValue()); }))
+      continue;
+    std::optional<int64_t> left = evaluate(require.getLeft()), right = evaluate(require.getRight());
+    if (!left || !right || *left != *right)
+      return emitError(location) << require.getReason() << ": " << require.getLeft() << " and " << require.getRight()
+                                 << " must be equal, got " << (left ? std::to_string(*left) : "no size") << " and "
+                                 << (right ? std::to_string(*right) : "no size");
   }
   return success();
 }

@@ -172,8 +172,8 @@ Flexibility getFlexibility(Operation *op, unsigned operand, ArrayRef<int64_t> pe
     return Flexibility::Whole;
   if (auto composite = dyn_cast<CompositeOp>(op))
     return isElementwiseComposite(composite) ? Flexibility::Whole : Flexibility::None;
-  if (isa<PadOp, SliceOp, ConcatenateOp, ReverseOp, DynamicSliceOp, DynamicUpdateSliceOp, CumulativeOp, SortOp, TopKOp>(
-          op))
+  if (isa<AssumeShapeOp, PadOp, SliceOp, ConcatenateOp, ReverseOp, DynamicSliceOp, DynamicUpdateSliceOp, CumulativeOp,
+          SortOp, TopKOp>(op))
     return Flexibility::Whole;
   if (auto window = dyn_cast<ReduceWindowOp>(op)) {
     bool ordered = dependsOnOrder(window.getKind(), elementType(window.getOperand()));

@@ -51,6 +51,8 @@ public:
     main.erase();
     for (DimOp dim : llvm::make_early_inc_range(module.getOps<DimOp>()))
       dim.erase();
+    for (RequireOp require : llvm::make_early_inc_range(module.getOps<RequireOp>()))
+      require.erase();
     return success();
   }
 
@@ -236,6 +238,14 @@ private:
     kernelInsertion = entry;
     Block &body = entry.getBody().emplaceBlock();
     builder.setInsertionPointToStart(&body);
+    // What the sizes must fulfil comes before everything that relies on it.
+    for (RequireOp require : module.getOps<RequireOp>()) {
+      std::string message;
+      llvm::raw_string_ostream(message) << require.getReason() << ": " << require.getLeft() << " and "
+                                        << require.getRight() << " must be equal";
+      exec::CheckEqualOp::create(builder, require.getLoc(), mapOf(require.getLeft()), mapOf(require.getRight()),
+                                 message);
+    }
     SmallVector<std::pair<unsigned, Value>> copyTargets;
     for (auto &storage : storages)
       bufferOf[{storage.get(), bufferType(storage->type)}] = defineBuffer(*storage);

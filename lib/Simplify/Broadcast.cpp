@@ -121,7 +121,8 @@ template <typename Op> struct MovedSplat : OpRewritePattern<Op> {
 
 void populateBroadcastPatterns(RewritePatternSet &patterns) {
   patterns.add<BroadcastToReshape, BroadcastOfReshape, ElementwiseOfBroadcasts, MovedSplat<ReshapeOp>,
-               MovedSplat<TransposeOp>, MovedSplat<SliceOp>, MovedSplat<ReverseOp>>(patterns.getContext());
+               MovedSplat<TransposeOp>, MovedSplat<SliceOp>, MovedSplat<ReverseOp>, MovedSplat<AssumeShapeOp>>(
+      patterns.getContext());
 }
 
 } // namespace weft::simplify

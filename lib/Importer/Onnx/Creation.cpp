@@ -76,7 +76,12 @@ LogicalResult importRange(Node &node) {
   Type element = b.element(node.input(0));
   // The number of elements is the result's shape.
   Dim count = b.size(0);
-  if (b.isFloat(node.input(0))) {
+  // Sizes that were converted to floats count as exactly as integers do.
+  const KnownElements::Elements *known[3];
+  for (int64_t i = 0; i < 3; ++i)
+    known[i] = b.facts.elements.get(node.input(i));
+  bool areSizes = known[0] && known[1] && known[2] && known[2]->front().isConstant();
+  if (b.isFloat(node.input(0)) && !areSizes) {
     std::optional<TensorValue> start = node.constant(0, "the start"), limit = node.constant(1, "the limit"),
                                delta = node.constant(2, "the delta");
     if (!start || !limit || !delta)
@@ -86,8 +91,17 @@ LogicalResult importRange(Node &node) {
       return node.fail("the range has no end: start, limit and delta do not fit");
     count = b.size(static_cast<int64_t>(std::max(number, 0.0)));
   } else {
-    std::optional<SmallVector<Dim>> start = node.sizes(0, "the start"), limit = node.sizes(1, "the limit");
-    std::optional<SmallVector<int64_t>> delta = node.integers(2, "the delta");
+    std::optional<SmallVector<Dim>> start, limit;
+    std::optional<SmallVector<int64_t>> delta;
+    if (areSizes) {
+      start = SmallVector<Dim>{known[0]->front()};
+      limit = SmallVector<Dim>{known[1]->front()};
+      delta = SmallVector<int64_t>{known[2]->front().getConstant()};
+    } else {
+      start = node.sizes(0, "the start");
+      limit = node.sizes(1, "the limit");
+      delta = node.integers(2, "the delta");
+    }
     if (!start || !limit || !delta)
       return failure();
     int64_t step = (*delta)[0];

@@ -19,6 +19,13 @@ namespace {
 constexpr unsigned kMostNestedCalls = 64;
 constexpr Interval kFirstDimensionBounds{1, 1024}, kOtherDimensionBounds{1, 4096};
 
+/// The symbol of a dimension; empty where it has none. Some exporters write a mark for "unknown" that names nothing:
+/// two such dimensions need not be equal.
+std::string symbolOf(const onnx::TensorShapeProto::Dimension &dimension) {
+  const std::string &name = dimension.dim_param();
+  return llvm::is_contained({"?", "*", "-1", "None"}, StringRef(name)) ? std::string() : name;
+}
+
 /// Erases operations without effects whose results nobody uses, from the end to the front.
 void eraseDead(Region &region) {
   for (Block &block : region)
@@ -94,7 +101,7 @@ LogicalResult GraphImporter::readOptions() {
         return fail("sizes that are not negative, names, or '?'");
       givenShapes[name].push_back(part.str());
       // A size or name given for one dimension holds wherever the model uses that dimension's symbol.
-      const std::string &symbol = type.has_shape() ? type.shape().dim(i).dim_param() : std::string();
+      const std::string symbol = type.has_shape() ? symbolOf(type.shape().dim(i)) : std::string();
       if (symbol.empty() || part == "?")
         continue;
       if (isSize) {
@@ -136,7 +143,7 @@ FailureOr<RankedTensorType> GraphImporter::inputType(const onnx::ValueInfoProto 
     int64_t size = -1;
     if (type.has_shape()) {
       const auto &dimension = type.shape().dim(i);
-      symbol = dimension.dim_param();
+      symbol = symbolOf(dimension);
       size = dimension.has_dim_value() ? dimension.dim_value() : -1;
     }
     StringRef part = isGiven ? StringRef(given->second[i]) : StringRef("?");

@@ -191,7 +191,7 @@ std::optional<Elements> KnownElements::evaluate(Operation *op) {
   }
   RankedTensorType from = tensorType(op->getOperand(0));
 
-  if (isa<ReshapeOp>(op))
+  if (isa<ReshapeOp, AssumeShapeOp>(op))
     return operands[0];
   if (auto broadcast = dyn_cast<BroadcastInDimOp>(op))
     return permuted(operands[0], from, to, [&](ArrayRef<int64_t> index) {

@@ -17,11 +17,23 @@ LogicalResult importConcat(Node &node) {
   axis = node.axis(axis, b.rank(values[0]));
   if (node.failed())
     return failure();
+  // Outside the axis all have the sizes of the first, or those that are integers.
+  SmallVector<Dim> common = b.dims(values[0]);
+  for (Value value : values)
+    for (auto [d, size] : llvm::enumerate(b.dims(value)))
+      if (d < common.size() && size.isConstant())
+        common[d] = size;
   for (auto [i, value] : llvm::enumerate(values)) {
-    bool fits = b.rank(value) == b.rank(values[0]);
-    for (int64_t d = 0; fits && d < b.rank(value); ++d)
-      fits = d == axis || b.dim(value, d) == b.dim(values[0], d);
-    if (!fits) {
+    Value fitting;
+    if (b.rank(value) == static_cast<int64_t>(common.size())) {
+      SmallVector<Dim> wanted = common;
+      if (!wanted.empty())
+        wanted[axis] = b.dim(value, axis);
+      fitting = b.assumeShape(value, wanted);
+    }
+    if (fitting) {
+      values[i] = fitting;
+    } else {
       node.error() << "input '" << node.inputName(i) << "' of type " << value.getType() << " does not fit '"
                    << node.inputName(0) << "' of type " << values[0].getType() << " outside axis " << axis;
       return failure();

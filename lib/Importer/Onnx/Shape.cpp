@@ -62,6 +62,9 @@ LogicalResult importReshape(Node &node) {
     std::optional<Dim> rest = known == b.size(0) ? std::nullopt : total.divideExactly(known);
     if (!rest && total == b.size(0))
       rest = b.size(0);
+    // That the division has no remainder is a condition of the reshape.
+    if (!rest && !total.isConstant() && known.isConstant() && known.getConstant() > 0)
+      rest = total.floorDiv(known.getConstant());
     if (!rest) {
       node.error() << "the -1 in the new shape cannot be found: " << total << " elements do not divide by " << known;
       return failure();
@@ -102,11 +105,15 @@ LogicalResult importSqueeze(Node &node) {
     axes = node.axes(*given, b.rank(x));
     if (node.failed())
       return failure();
-    for (int64_t axis : axes)
-      if (b.dim(x, axis) != b.size(1)) {
-        node.error() << "axis " << axis << " has size " << b.dim(x, axis) << ", expected 1";
+    SmallVector<Dim> assumed = b.dims(x);
+    for (int64_t axis : axes) {
+      if (!b.facts.symbols.requireEqual(assumed[axis], b.size(1), b.subject)) {
+        node.error() << "axis " << axis << " has size " << assumed[axis] << ", expected 1";
         return failure();
       }
+      assumed[axis] = b.size(1);
+    }
+    x = b.assumeShape(x, assumed);
   } else {
     for (int64_t i = 0; i < b.rank(x); ++i)
       if (b.dim(x, i) == b.size(1))

@@ -140,10 +140,27 @@ bool Symbols::requireAtLeast(const Dim &dim, int64_t value) {
   return false;
 }
 
+bool Symbols::requireEqual(const Dim &left, const Dim &right, StringRef reason) {
+  if (left == right)
+    return true;
+  Interval a = boundsOf(left), b = boundsOf(right);
+  if ((left.isConstant() && right.isConstant()) || a.max < b.min || b.max < a.min)
+    return false;
+  if (llvm::none_of(conditions, [&](const Condition &known) {
+        return (known.left == left && known.right == right) || (known.left == right && known.right == left);
+      }))
+    conditions.push_back({left, right, reason.str()});
+  return true;
+}
+
 void Symbols::declare(OpBuilder &builder, Location location) const {
   for (const auto &[name, symbol] : symbols)
     if (symbol.bounds.min != symbol.bounds.max)
       graph::DimOp::create(builder, location, name, symbol.bounds.min, symbol.bounds.max);
+  for (const Condition &condition : conditions) {
+    auto type = graph::makeTensorType({condition.left, condition.right}, Float32Type::get(context));
+    graph::RequireOp::create(builder, location, cast<graph::EncodingAttr>(type.getEncoding()), condition.reason);
+  }
 }
 
 } // namespace weft::importer

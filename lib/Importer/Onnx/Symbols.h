@@ -37,7 +37,12 @@ public:
   /// Whether `dim` is at least `value` for all values of the symbols, after narrowing bounds that are defaults.
   bool requireAtLeast(const graph::Dim &dim, int64_t value);
 
-  /// Writes a `weft.dim` for each symbol at the builder's position.
+  /// Whether two sizes are equal for some values of the symbols, as far as their bounds say. Where that does not follow
+  /// for all values it becomes a condition of the program, which is checked when it is run; `reason` says in the error
+  /// what needs it.
+  bool requireEqual(const graph::Dim &left, const graph::Dim &right, llvm::StringRef reason);
+
+  /// Writes a `weft.dim` for each symbol at the builder's position, and a `weft.require` for each condition.
   void declare(mlir::OpBuilder &builder, mlir::Location location) const;
 
 private:
@@ -51,6 +56,11 @@ private:
   llvm::MapVector<mlir::StringAttr, Symbol> symbols;
   llvm::StringMap<mlir::StringAttr> nameOf; // by the name in the model
   llvm::StringMap<Interval> given;
+  struct Condition {
+    graph::Dim left, right;
+    std::string reason;
+  };
+  llvm::SmallVector<Condition> conditions;
 };
 
 } // namespace weft::importer

@@ -72,3 +72,10 @@ exec.kernel @copy kind = "loop" threads = 32 max_blocks = -1 {
 ^bb0(%x: tensor<4xf32>):
   weft.yield %x : tensor<4xf32>
 }
+
+// -----
+
+exec.entry @main symbols = ["n"] in [1] to [8] arena = affine_map<() -> (0)> {
+  // expected-error@+1 {{check_equal_c1: expected one expression of 1 symbols}}
+  exec.check_equal affine_map<()[s0] -> (s0)>, affine_map<()[s0, s1] -> (s1)> "no such symbol"
+}

@@ -24,6 +24,8 @@ exec.kernel @dot kind = "generic" {
 
 // CHECK: exec.entry @main symbols = ["N"] in [1] to [64] arena =
 exec.entry @main symbols = ["N"] in [1] to [64] arena = #bytes {
+  // CHECK: exec.check_equal #{{.*}}, #{{.*}} "four at a time"
+  exec.check_equal affine_map<()[s0] -> (s0 mod 4)>, affine_map<()[s0] -> (0)> "four at a time"
   // CHECK: exec.input "x" : <f32,
   %x = exec.input "x" : <f32, ()[s0] -> (s0, 16)>
   // CHECK: exec.weight "w"

@@ -52,3 +52,17 @@ func.func @symbolic_slice(%x: tensor<?xf32, #weft.encoding<[n]>>) -> (tensor<?xf
   // CHECK: return %[[X]], %[[S]]
   return %a, %b : tensor<?xf32, #weft.encoding<[n]>>, tensor<?xf32, #weft.encoding<[n - 1]>>
 }
+
+weft.dim "n" in [1, 64]
+
+// Back to the sizes it had: nothing; twice: once.
+// CHECK-LABEL: func @assumed
+// CHECK-SAME: %[[X:.+]]: tensor<?xf32, #weft.encoding<[n]>>
+// CHECK-NEXT: %[[A:.+]] = weft.assume_shape %[[X]] : (tensor<?xf32, #weft.encoding<[n]>>) -> tensor<8xf32>
+// CHECK-NEXT: return %[[X]], %[[A]]
+func.func @assumed(%x: tensor<?xf32, #weft.encoding<[n]>>) -> (tensor<?xf32, #weft.encoding<[n]>>, tensor<8xf32>) {
+  %0 = weft.assume_shape %x : (tensor<?xf32, #weft.encoding<[n]>>) -> tensor<?xf32, #weft.encoding<[n floordiv 2 * 2]>>
+  %1 = weft.assume_shape %0 : (tensor<?xf32, #weft.encoding<[n floordiv 2 * 2]>>) -> tensor<?xf32, #weft.encoding<[n]>>
+  %2 = weft.assume_shape %0 : (tensor<?xf32, #weft.encoding<[n floordiv 2 * 2]>>) -> tensor<8xf32>
+  return %1, %2 : tensor<?xf32, #weft.encoding<[n]>>, tensor<8xf32>
+}

@@ -273,3 +273,27 @@ func.func @dynamic_update_slice_c3(%x: tensor<2x3xf32>, %u: tensor<4x3xf32>, %i:
   %0 = weft.dynamic_update_slice %x, %u at(%i, %i) : (tensor<2x3xf32>, tensor<4x3xf32>, tensor<i32>, tensor<i32>) -> tensor<2x3xf32>
   return
 }
+
+// -----
+
+func.func @assume_shape_c1(%x: tensor<?xf32, #weft.encoding<[n]>>) {
+  // expected-error @+1 {{assume_shape_c1: expected element type}}
+  %0 = weft.assume_shape %x : (tensor<?xf32, #weft.encoding<[n]>>) -> tensor<4xf64>
+  return
+}
+
+// -----
+
+func.func @assume_shape_c2(%x: tensor<?xf32, #weft.encoding<[n]>>) {
+  // expected-error @+1 {{assume_shape_c2: expected rank 1, got 2}}
+  %0 = weft.assume_shape %x : (tensor<?xf32, #weft.encoding<[n]>>) -> tensor<4x1xf32>
+  return
+}
+
+// -----
+
+func.func @assume_shape_c3(%x: tensor<?x3xf32, #weft.encoding<[n, 3]>>) {
+  // expected-error @+1 {{assume_shape_c3: dimension 1: expected size 3, got 4}}
+  %0 = weft.assume_shape %x : (tensor<?x3xf32, #weft.encoding<[n, 3]>>) -> tensor<?x4xf32, #weft.encoding<[n, 4]>>
+  return
+}

@@ -47,3 +47,12 @@ func.func @indices(%x: tensor<6x8xf32>, %rows: tensor<3x1xi64>, %updates: tensor
     : (tensor<6x8xf32>, tensor<3x1xi64>, tensor<3x8xf32>) -> tensor<6x8xf32>
   return
 }
+
+// CHECK-LABEL: func @assume_shape
+func.func @assume_shape(%x: tensor<?x4xf32, #weft.encoding<[n, 4]>>) {
+  // CHECK: weft.assume_shape %{{.*}} : (tensor<?x4xf32, #weft.encoding<[n, 4]>>) -> tensor<?x4xf32, #weft.encoding<[(n + 1) floordiv 2 * 2, 4]>>
+  %0 = weft.assume_shape %x : (tensor<?x4xf32, #weft.encoding<[n, 4]>>) -> tensor<?x4xf32, #weft.encoding<[(n + 1) floordiv 2 * 2, 4]>>
+  // CHECK: weft.assume_shape %{{.*}} : (tensor<?x4xf32, #weft.encoding<[n, 4]>>) -> tensor<8x4xf32>
+  %1 = weft.assume_shape %x : (tensor<?x4xf32, #weft.encoding<[n, 4]>>) -> tensor<8x4xf32>
+  return
+}

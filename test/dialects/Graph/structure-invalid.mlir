@@ -61,3 +61,9 @@ weft.dim "n" in [-1, 4]
 weft.dim "n" in [1, 4]
 // expected-error @+1 {{dim_c2: "n" is declared twice}}
 weft.dim "n" in [1, 8]
+
+// -----
+
+weft.dim "n" in [1, 8]
+// expected-error @+1 {{require_c1: expected 2 sizes, got 3}}
+weft.require <[n, 4, 5]> "three"

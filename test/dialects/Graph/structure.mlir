@@ -3,6 +3,9 @@
 // CHECK: weft.dim "rows" in [1, 1024]
 weft.dim "rows" in [1, 1024]
 
+// CHECK: weft.require <[rows mod 4, 0]> "four rows at a time"
+weft.require <[rows mod 4, 0]> "four rows at a time"
+
 // CHECK-LABEL: func @groups
 func.func @groups(%x: tensor<?x4xf32, #weft.encoding<[rows, 4]>>, %w: tensor<4x3xf32>)
     -> tensor<?x3xf32, #weft.encoding<[rows, 3]>> {

@@ -82,6 +82,15 @@ TEST_F(DataMovementTest, ReshapeAndReverse) {
   EXPECT_EQ(one("weft.reverse", "dims = [1]", counting("i32", {2, 0}), "i32", {2, 0}).getElementCount(), 0);
 }
 
+TEST_F(DataMovementTest, AssumeShape) {
+  std::string open = "tensor<?xi32, #weft.encoding<[n]>>", even = "tensor<?xi32, #weft.encoding<[n floordiv 2 * 2]>>";
+  std::string op = "weft.assume_shape %a : (" + open + ") -> " + even;
+  expectInts(evaluate(op, open, even, counting("i32", 4)), {0, 1, 2, 3});
+  std::string text = "func.func @main(%a: " + open + ") -> " + even + " { %r = " + op + "\n return %r : " + even + " }";
+  EXPECT_TRUE(runModule(text, counting("i32", 5)).empty());
+  EXPECT_NE(errors.find("dimension 0: expected size 4, got 5"), std::string::npos) << errors;
+}
+
 TEST_F(DataMovementTest, Slice) {
   expectInts(one("weft.slice", "[1:3, 0:5:2]", counting("i32", {4, 5}), "i32", {2, 3}), {5, 7, 9, 10, 12, 14});
   expectInts(one("weft.slice", "[2:2]", counting("i32", 3), "i32", {0}), {});

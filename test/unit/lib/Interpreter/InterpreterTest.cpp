@@ -81,6 +81,19 @@ TEST_F(InterpreterTest, SymbolsThatAreNotDetermined) {
   EXPECT_EQ(runModule(even, pattern("f32", 6)).size(), 1u) << errors;
 }
 
+TEST_F(InterpreterTest, ConditionsOfTheSymbols) {
+  const char *text = R"(
+    weft.dim "n" in [1, 64]
+    weft.require <[n mod 4, 0]> "the block"
+    func.func @main(%x: tensor<?xf32, #weft.encoding<[n]>> {weft.input = "x"}) -> tensor<?xf32, #weft.encoding<[n]>> {
+      return %x : tensor<?xf32, #weft.encoding<[n]>>
+    })";
+  EXPECT_EQ(runModule(text, pattern("f32", 8)).size(), 1u) << errors;
+  EXPECT_NE(errorOf(text, pattern("f32", 6)).find("the block: n mod 4 and 0 must be equal, got 2 and 0"),
+            std::string::npos)
+      << errors;
+}
+
 TEST_F(InterpreterTest, SizesThatCannotBe) {
   const char *negative =
       R"(func.func @main(%x: tensor<?xf32, #weft.encoding<[n]>>) -> tensor<?xf32, #weft.encoding<[n - 3]>> {
