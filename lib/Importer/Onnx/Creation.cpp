@@ -77,10 +77,12 @@ LogicalResult importRange(Node &node) {
   // The number of elements is the result's shape.
   Dim count = b.size(0);
   // Sizes that were converted to floats count as exactly as integers do.
-  const KnownElements::Elements *known[3];
+  SmallVector<Dim, 3> known;
   for (int64_t i = 0; i < 3; ++i)
-    known[i] = b.facts.elements.get(node.input(i));
-  bool areSizes = known[0] && known[1] && known[2] && known[2]->front().isConstant();
+    if (const KnownElements::Elements *elements = b.facts.elements.get(node.input(i));
+        elements && elements->size() == 1)
+      known.push_back(elements->front());
+  bool areSizes = known.size() == 3 && known[2].isConstant();
   if (b.isFloat(node.input(0)) && !areSizes) {
     std::optional<TensorValue> start = node.constant(0, "the start"), limit = node.constant(1, "the limit"),
                                delta = node.constant(2, "the delta");
@@ -94,9 +96,9 @@ LogicalResult importRange(Node &node) {
     std::optional<SmallVector<Dim>> start, limit;
     std::optional<SmallVector<int64_t>> delta;
     if (areSizes) {
-      start = SmallVector<Dim>{known[0]->front()};
-      limit = SmallVector<Dim>{known[1]->front()};
-      delta = SmallVector<int64_t>{known[2]->front().getConstant()};
+      start = SmallVector<Dim>{known[0]};
+      limit = SmallVector<Dim>{known[1]};
+      delta = SmallVector<int64_t>{known[2].getConstant()};
     } else {
       start = node.sizes(0, "the start");
       limit = node.sizes(1, "the limit");

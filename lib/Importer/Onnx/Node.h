@@ -49,6 +49,8 @@ public:
   /// The value; null where the optional input is absent.
   mlir::Value input(int64_t index) const { return index < inputCount() ? inputs[index] : mlir::Value(); }
   llvm::ArrayRef<mlir::Value> allInputs() const { return inputs; }
+  /// Puts another form of an input in its place.
+  void setInput(int64_t index, mlir::Value value) { inputs[index] = value; }
   llvm::StringRef inputName(int64_t index) const;
   /// The elements of an integer input as sizes; they must be known at import. `what` says what they are ("the axes").
   std::optional<llvm::SmallVector<graph::Dim>> sizes(int64_t index, llvm::StringRef what);

@@ -100,11 +100,20 @@ std::optional<Recurrence> readRecurrence(Node &node, int64_t gates, ArrayRef<std
   }
   r.hidden = hidden.getConstant();
   auto expect = [&](int64_t index, ArrayRef<Dim> dims) {
-    if (!node.has(index) || b.dims(node.input(index)) == SmallVector<Dim>(dims))
+    if (!node.has(index))
       return;
+    if (b.rank(node.input(index)) == static_cast<int64_t>(dims.size()))
+      if (Value same = b.assumeShape(node.input(index), dims)) {
+        node.setInput(index, same);
+        return;
+      }
     node.error() << "input '" << node.inputName(index) << "': expected type "
                  << makeTensorType(dims, b.element(node.input(index))) << ", got " << node.input(index).getType();
   };
+  // The weights know the number of features where a symbol stands for it.
+  if (Dim features = b.dim(node.input(1), 2); b.rank(r.x) == 3 && features.isConstant())
+    if (Value same = b.assumeShape(r.x, {r.time, r.batch, features}))
+      r.x = same;
   Dim d = b.size(r.directions), gateRows = b.size(gates * r.hidden), h = b.size(r.hidden);
   expect(1, {d, gateRows, b.dim(r.x, 2)});
   expect(2, {d, gateRows, h});
@@ -303,9 +312,15 @@ LogicalResult importLSTM(Node &node) {
     return failure();
   int64_t h = r->hidden;
   Dim directions = b.size(r->directions);
-  if (node.has(6) && b.dims(node.input(6)) != (r->batchFirst ? SmallVector<Dim>{r->batch, directions, b.size(h)}
-                                                             : SmallVector<Dim>{directions, r->batch, b.size(h)}))
-    return node.fail("the initial cell state does not have the shape of the initial hidden state");
+  if (node.has(6)) {
+    SmallVector<Dim> shape{directions, r->batch, b.size(h)};
+    if (r->batchFirst)
+      std::swap(shape[0], shape[1]);
+    Value same = b.rank(node.input(6)) == 3 ? b.assumeShape(node.input(6), shape) : Value();
+    if (!same)
+      return node.fail("the initial cell state does not have the shape of the initial hidden state");
+    node.setInput(6, same);
+  }
   if (node.has(7) && b.dims(node.input(7)) != SmallVector<Dim>{directions, b.size(3 * h)})
     return node.fail("expected peephole weights [directions, 3 * hidden_size]");
   SmallVector<SmallVector<Value>> initial;
