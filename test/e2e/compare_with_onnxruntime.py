@@ -29,7 +29,7 @@ NOT_CHECKED = 77
 
 
 def take_branches(graph, conditions):
-    """Replaces each If whose condition follows from `conditions` (input name to value) by the nodes of the branch taken."""
+    """Replaces each If, whose condition follows from `conditions` (input name to value), by the nodes of the branch taken."""
     wanted = [node for node in graph.node if node.op_type == "If"]
     if not wanted:
         return
@@ -45,12 +45,34 @@ def take_branches(graph, conditions):
         for inner in branch.node:
             copy = onnx.NodeProto()
             copy.CopyFrom(inner)
-            for names in (copy.input, copy.output):
-                names[:] = [rename.get(name, name) for name in names]
+            rename_values(copy, rename)
             replaced.append(copy)
         del graph.node[:]
         graph.node.extend(nodes[:position] + replaced + nodes[position + 1 :])
     take_branches(graph, conditions)
+
+
+def rename_values(node, rename):
+    """Other names for values, also where graphs inside the node refer to them."""
+    for names in (node.input, node.output):
+        names[:] = [rename.get(name, name) for name in names]
+    for attribute in node.attribute:
+        for graph in [attribute.g] if attribute.HasField("g") else attribute.graphs:
+            own = {output for inner in graph.node for output in inner.output} | {value.name for value in graph.input}
+            outer = {old: new for old, new in rename.items() if old not in own}
+            for inner in graph.node:
+                rename_values(inner, outer)
+            for value in graph.output:
+                value.name = outer.get(value.name, value.name)
+
+
+def used_values(node):
+    """The names a node reads, those that graphs inside it take from outside included (and, harmlessly, their own)."""
+    names = set(node.input)
+    for attribute in node.attribute:
+        for graph in [attribute.g] if attribute.HasField("g") else attribute.graphs:
+            names |= {value.name for value in graph.output}.union(*map(used_values, graph.node))
+    return names
 
 
 def evaluate(graph, name, conditions):
@@ -59,7 +81,7 @@ def evaluate(graph, name, conditions):
     for node in reversed(graph.node):
         if wanted & set(node.output):
             needed.insert(0, node)
-            wanted |= set(node.input)
+            wanted |= used_values(node)
     part = onnx.helper.make_graph(
         needed,
         "condition",
@@ -233,7 +255,8 @@ def compare(weft, name, folder, break_value=None, interpreter=False):
     os.makedirs(folder, exist_ok=True)
     plain, every = os.path.join(folder, "model.onnx"), os.path.join(folder, "every_value.onnx")
     onnx.save(case.model, plain)
-    instrumented = with_every_value(case.model, case.conditions)
+    # The branches that the first inputs take.
+    instrumented = with_every_value(case.model, {**case.inputs[0], **case.conditions})
     onnx.save(instrumented, every)
     reference = Reference(every)
     declare_types(instrumented, reference.types)
