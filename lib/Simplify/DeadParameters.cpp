@@ -54,7 +54,8 @@ struct RemoveDeadParametersPass : impl::RemoveDeadParametersBase<RemoveDeadParam
       for (StringAttr symbol : require.getSizes().getSymbols())
         used.insert(symbol.getValue());
     for (DimOp dim : llvm::make_early_inc_range(getOperation().getOps<DimOp>()))
-      if (!used.contains(dim.getName()))
+      // A symbol of one value belongs to a shape variant, whose list of symbols is that of the whole program.
+      if (!used.contains(dim.getName()) && dim.getMin() != dim.getMax())
         dim.erase();
   }
 };

@@ -250,8 +250,9 @@ def compare_with_interpreter(weft, model, case):
         print(f"  interpreter: {said[-1][:200] if said else 'agrees'} ({time.monotonic() - started:.1f} s)")
 
 
-def compare(weft, name, folder, break_value=None, interpreter=False):
+def compare(weft, name, folder, break_value=None, interpreter=False, options=()):
     case = models.load(name)
+    case.options += options
     os.makedirs(folder, exist_ok=True)
     plain, every = os.path.join(folder, "model.onnx"), os.path.join(folder, "every_value.onnx")
     onnx.save(case.model, plain)
@@ -319,11 +320,12 @@ def main():
     parser.add_argument("--weft", required=True, help="the weft tool")
     parser.add_argument("--folder", required=True, help="where the models and artifacts of this comparison go")
     parser.add_argument("--interpreter", action="store_true", help="compare with Weft's interpreter too, on the first inputs")
+    parser.add_argument("--compile-option", action="append", default=[], help="one more option of weft compile; may be repeated")
     parser.add_argument("--break-value", help="make this value wrong, to see that it is reported")
     parser.add_argument("model", choices=sorted(models.CASES))
     arguments = parser.parse_args()
     try:
-        failed = compare(os.path.abspath(arguments.weft), arguments.model, arguments.folder, arguments.break_value, arguments.interpreter)
+        failed = compare(os.path.abspath(arguments.weft), arguments.model, arguments.folder, arguments.break_value, arguments.interpreter, arguments.compile_option)
     except models.NotHere as error:
         print(f"NOT CHECKED: {error}")
         sys.exit(NOT_CHECKED)
