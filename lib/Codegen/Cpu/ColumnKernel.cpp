@@ -6,7 +6,7 @@
 
 #include "dialects/Graph/Graph.h"
 #include "lib/Codegen/Cpu/KernelEmitter.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "lib/Codegen/KernelForms.h"
 
 using namespace mlir;
 using namespace weft::graph;
@@ -15,65 +15,7 @@ namespace weft::codegen::cpu {
 
 namespace {
 
-constexpr int64_t kLanes = 128, kChunk = 4096, kColumns = 32;
-
-/// The reductions or the window of the region, all over the same dimensions.
-struct ColumnForm {
-  SmallVector<Operation *> ops;
-  SmallVector<Dim> dims; // of each op's result
-};
-
-bool reducesSame(ReduceOp a, ReduceOp b) {
-  return a.getDimensions() == b.getDimensions() &&
-         getDims(a.getOperand().getType()) == getDims(b.getOperand().getType());
-}
-
-/// Whether an op is computed from another of the list.
-bool dependOnEachOther(ArrayRef<Operation *> ops) {
-  for (Operation *op : ops) {
-    SmallVector<Value> work(op->getOperands());
-    llvm::SmallPtrSet<Operation *, 16> seen;
-    while (!work.empty()) {
-      Operation *from = work.pop_back_val().getDefiningOp();
-      if (!from || !seen.insert(from).second)
-        continue;
-      if (llvm::is_contained(ops, from))
-        return true;
-      llvm::append_range(work, from->getOperands());
-    }
-  }
-  return false;
-}
-
-std::optional<ColumnForm> findColumnForm(KernelEmitter &kernel) {
-  ColumnForm form;
-  for (Operation &op : kernel.body()) {
-    if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      int64_t rank = tensorType(reduce.getOperand()).getRank();
-      if (llvm::is_contained(reduce.getDimensions(), rank - 1))
-        return std::nullopt;
-      if (!form.ops.empty() && (!isa<ReduceOp>(form.ops[0]) || !reducesSame(cast<ReduceOp>(form.ops[0]), reduce)))
-        return std::nullopt;
-      form.ops.push_back(&op);
-    } else if (auto window = dyn_cast<ReduceWindowOp>(op)) {
-      int64_t last = tensorType(window.getOperand()).getRank() - 1;
-      if (!form.ops.empty() || last < 0 || window.getWindowDimensions()[last] != 1 ||
-          window.getPaddingLow()[last] != 0 || window.getPaddingHigh()[last] != 0 ||
-          window.getBaseDilations()[last] != 1)
-        return std::nullopt;
-      form.ops.push_back(&op);
-    }
-  }
-  if (form.ops.empty() || dependOnEachOther(form.ops))
-    return std::nullopt;
-  form.dims = getDims(form.ops[0]->getResult(0).getType());
-  if (form.dims.empty() || (form.dims.back().isConstant() && form.dims.back().getConstant() == 1))
-    return std::nullopt;
-  for (Value result : kernel.results())
-    if (getDims(result.getType()) != form.dims)
-      return std::nullopt;
-  return form;
-}
+constexpr int64_t kLanes = kReductionLanes, kChunk = kReductionChunk, kColumns = 32;
 
 class ColumnKernel {
 public:
@@ -268,10 +210,10 @@ private:
 
 } // namespace
 
-bool isColumnKernel(KernelEmitter &kernel) { return findColumnForm(kernel).has_value(); }
+bool isColumnKernel(KernelEmitter &kernel) { return findColumnForm(kernel.body(), kernel.results()).has_value(); }
 
 FailureOr<KernelTiles> emitColumnKernel(KernelEmitter &kernel) {
-  std::optional<ColumnForm> form = findColumnForm(kernel);
+  std::optional<ColumnForm> form = findColumnForm(kernel.body(), kernel.results());
   if (!form)
     return failure();
   return ColumnKernel(kernel, std::move(*form)).emit();

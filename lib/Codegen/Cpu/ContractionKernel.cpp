@@ -6,6 +6,7 @@
 // Where both operands have the contracted dimension innermost, the columns are dot products instead.
 
 #include "dialects/Graph/Graph.h"
+#include "lib/Codegen/Contraction.h"
 #include "lib/Codegen/Cpu/KernelEmitter.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -17,68 +18,6 @@ namespace weft::codegen::cpu {
 namespace {
 
 constexpr int64_t kRows = 4, kColumns = 64;
-
-/// A sum of products over `extents` for every element of the result.
-struct Contraction {
-  Operation *op = nullptr;
-  SmallVector<Dim> dims, extents;
-  Type wide; // of the sum
-  /// Which operands an output dimension matters to.
-  SmallVector<bool> inLhs, inRhs;
-  /// Whether the contracted dimension is the last of both operands and the columns are not the last of either.
-  bool isDotProduct = false;
-  /// The features of a convolution in groups: a block of columns stays within one.
-  int64_t groups = 1;
-  int64_t featureDimension = -1;
-};
-
-Type sumType(Type operand, Type result) {
-  Type from = accumulationType(operand), to = accumulationType(result);
-  return from.getIntOrFloatBitWidth() > to.getIntOrFloatBitWidth() ? from : to;
-}
-
-Contraction describe(DotGeneralOp dot) {
-  Contraction form;
-  form.op = dot;
-  form.dims = getDims(dot.getType());
-  form.wide = sumType(elementType(dot.getLhs()), elementType(dot.getResult()));
-  int64_t lhsRank = tensorType(dot.getLhs()).getRank(), rhsRank = tensorType(dot.getRhs()).getRank();
-  size_t batch = dot.getLhsBatchingDimensions().size(), contracting = dot.getLhsContractingDimensions().size();
-  for (size_t i = 0; i < form.dims.size(); ++i) {
-    bool isBatch = i < batch, isLhs = i < lhsRank - contracting;
-    form.inLhs.push_back(isBatch || isLhs);
-    form.inRhs.push_back(isBatch || !isLhs);
-  }
-  for (int64_t dimension : dot.getLhsContractingDimensions())
-    form.extents.push_back(getDim(dot.getLhs().getType(), dimension));
-  form.isDotProduct = contracting == 1 && dot.getLhsContractingDimensions()[0] == lhsRank - 1 &&
-                      dot.getRhsContractingDimensions()[0] == rhsRank - 1;
-  return form;
-}
-
-Contraction describe(ConvolutionOp convolution) {
-  Contraction form;
-  form.op = convolution;
-  form.dims = getDims(convolution.getType());
-  form.wide = sumType(elementType(convolution.getLhs()), elementType(convolution.getResult()));
-  ConvolutionDimensionsAttr numbers = convolution.getDimensionNumbers();
-  form.groups = convolution.getFeatureGroupCount();
-  form.featureDimension = numbers.getOutputFeatureDimension();
-  Dim features = form.dims[form.featureDimension];
-  // With one feature a group, the input's feature is the output's.
-  bool isDepthwise = form.groups > 1 && features.isConstant() && features.getConstant() == form.groups;
-  for (int64_t i = 0; i < static_cast<int64_t>(form.dims.size()); ++i) {
-    bool isFeature = i == form.featureDimension;
-    form.inLhs.push_back(!isFeature || isDepthwise);
-    form.inRhs.push_back(isFeature);
-  }
-  if (isDepthwise)
-    form.groups = 1;
-  for (int64_t dimension : numbers.getKernelSpatialDimensions())
-    form.extents.push_back(getDim(convolution.getRhs().getType(), dimension));
-  form.extents.push_back(getDim(convolution.getRhs().getType(), numbers.getKernelInputFeatureDimension()));
-  return form;
-}
 
 class ContractionKernel {
 public:
@@ -150,76 +89,10 @@ private:
   }
 
   Value lhsElement(ValueRange indices, ValueRange contracted) {
-    if (auto dot = dyn_cast<DotGeneralOp>(form.op))
-      return dotElement(dot, 0, indices, contracted);
-    auto convolution = cast<ConvolutionOp>(form.op);
-    ScalarBuilder scalars = kernel.scalars();
-    ConvolutionDimensionsAttr numbers = convolution.getDimensionNumbers();
-    SmallVector<Value> input(indices.size());
-    input[numbers.getInputBatchDimension()] = indices[numbers.getOutputBatchDimension()];
-    Value inside;
-    for (auto [i, dimension] : llvm::enumerate(numbers.getInputSpatialDimensions())) {
-      WindowPosition position = emitWindowPosition(
-          scalars, indices[numbers.getOutputSpatialDimensions()[i]], convolution.getWindowStrides()[i], contracted[i],
-          convolution.getRhsDilation()[i], convolution.getPaddingLow()[i], convolution.getPaddingHigh()[i],
-          convolution.getLhsDilation()[i], kernel.size(getDim(convolution.getLhs().getType(), dimension)));
-      input[dimension] = position.element;
-      if (position.inside)
-        inside = scalars.both(inside, position.inside);
-    }
-    // The group of the feature: known for the block, or the feature itself.
-    int64_t groups = convolution.getFeatureGroupCount();
-    Value first = zero;
-    if (groups > 1) {
-      Value feature = indices[form.featureDimension];
-      int64_t perGroup = form.dims[form.featureDimension].getConstant() / groups;
-      Value number = form.groups > 1 && column == form.featureDimension
-                         ? group
-                         : scalars.divIndex(feature, kernel.index(perGroup));
-      first = scalars.mulIndex(number, kernel.size(form.extents.back()));
-    }
-    input[numbers.getInputFeatureDimension()] = scalars.addIndex(first, contracted.back());
-    auto load = [&] {
-      return kernel.scalars().convert(kernel.get(convolution.getLhs(), input), elementType(convolution.getLhs()),
-                                      form.wide);
-    };
-    if (!inside)
-      return load();
-    return emitIf(kernel.builder, kernel.location, scalarType(form.wide), inside, load,
-                  [&] { return kernel.scalars().zero(form.wide); });
+    bool knowsGroup = form.groups > 1 && column == form.featureDimension;
+    return form.lhsElement(kernel, indices, contracted, knowsGroup ? group : Value());
   }
-
-  Value rhsElement(ValueRange indices, ValueRange contracted) {
-    if (auto dot = dyn_cast<DotGeneralOp>(form.op))
-      return dotElement(dot, 1, indices, contracted);
-    auto convolution = cast<ConvolutionOp>(form.op);
-    ConvolutionDimensionsAttr numbers = convolution.getDimensionNumbers();
-    SmallVector<Value> weights(indices.size());
-    weights[numbers.getKernelOutputFeatureDimension()] = indices[numbers.getOutputFeatureDimension()];
-    weights[numbers.getKernelInputFeatureDimension()] = contracted.back();
-    for (auto [i, dimension] : llvm::enumerate(numbers.getKernelSpatialDimensions()))
-      weights[dimension] = contracted[i];
-    return kernel.scalars().convert(kernel.get(convolution.getRhs(), weights), elementType(convolution.getRhs()),
-                                    form.wide);
-  }
-
-  Value dotElement(DotGeneralOp dot, unsigned side, ValueRange indices, ValueRange contracted) {
-    Value operand = side == 0 ? dot.getLhs() : dot.getRhs();
-    ArrayRef<int64_t> batching = side == 0 ? dot.getLhsBatchingDimensions() : dot.getRhsBatchingDimensions();
-    ArrayRef<int64_t> contracting = side == 0 ? dot.getLhsContractingDimensions() : dot.getRhsContractingDimensions();
-    SmallVector<Value> source(tensorType(operand).getRank());
-    for (auto [i, dimension] : llvm::enumerate(batching))
-      source[dimension] = indices[i];
-    for (auto [dimension, value] : llvm::zip(contracting, contracted))
-      source[dimension] = value;
-    size_t next = batching.size();
-    if (side == 1)
-      next = form.dims.size() - (source.size() - batching.size() - contracting.size());
-    for (Value &value : source)
-      if (!value)
-        value = indices[next++];
-    return kernel.scalars().convert(kernel.get(operand, source), elementType(operand), form.wide);
-  }
+  Value rhsElement(ValueRange indices, ValueRange contracted) { return form.rhsElement(kernel, indices, contracted); }
 
   /// sum + lhs * rhs; the order of a contraction is free, and so is its rounding.
   Value multiplyAdd(Value lhs, Value rhs, Value sum) {
@@ -347,31 +220,12 @@ private:
   SmallVector<LocalMemory> sums; // one a row of the block
 };
 
-Operation *findContraction(KernelEmitter &kernel) {
-  Operation *found = nullptr;
-  for (Operation &op : kernel.body())
-    if (isa<DotGeneralOp, ConvolutionOp>(op)) {
-      if (found)
-        return nullptr;
-      found = &op;
-    }
-  return found;
-}
-
 } // namespace
 
-bool isContractionKernel(KernelEmitter &kernel) {
-  Operation *op = findContraction(kernel);
-  if (!op)
-    return false;
-  SmallVector<Dim> dims = getDims(op->getResult(0).getType());
-  return llvm::all_of(kernel.results(), [&](Value result) { return getDims(result.getType()) == dims; });
-}
+bool isContractionKernel(KernelEmitter &kernel) { return findContraction(kernel.body(), kernel.results()).has_value(); }
 
 FailureOr<KernelTiles> emitContractionKernel(KernelEmitter &kernel) {
-  Operation *op = findContraction(kernel);
-  Contraction form = isa<DotGeneralOp>(op) ? describe(cast<DotGeneralOp>(op)) : describe(cast<ConvolutionOp>(op));
-  return ContractionKernel(kernel, std::move(form)).emit();
+  return ContractionKernel(kernel, *findContraction(kernel.body(), kernel.results())).emit();
 }
 
 } // namespace weft::codegen::cpu

@@ -1,7 +1,6 @@
 //===- CpuCodegen.cpp - Native kernels from fusions ---------------------------------------------------===//
 
 #include "lib/Codegen/Cpu/CpuCodegen.h"
-#include "dialects/Graph/Graph.h"
 #include "lib/Codegen/Cpu/KernelEmitter.h"
 #include "lib/Codegen/Cpu/Lowering.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -32,34 +31,6 @@ struct PendingKernel {
 
   explicit PendingKernel(Location location) : location(location) {}
 };
-
-/// What two regions have in common that become the same code.
-std::string makeSignature(graph::FusionKind kind, Region &body) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  stream << static_cast<int>(kind) << '(';
-  for (Type type : body.getArgumentTypes())
-    stream << type << ',';
-  stream << ")\n";
-  OpPrintingFlags flags;
-  flags.useLocalScope();
-  body.front().walk([&](Operation *op) {
-    // Values by number: printing an op alone does not tell its operands from others of the same type.
-    op->print(stream, flags);
-    stream << '\n';
-  });
-  llvm::DenseMap<Value, unsigned> numbers;
-  for (Value argument : body.getArguments())
-    numbers[argument] = numbers.size();
-  for (Operation &op : body.front()) {
-    for (Value operand : op.getOperands())
-      stream << numbers.lookup(operand) << ' ';
-    stream << ';';
-    for (Value result : op.getResults())
-      numbers[result] = numbers.size();
-  }
-  return text;
-}
 
 } // namespace
 

@@ -4,6 +4,7 @@
 #define WEFT_LIB_CODEGEN_CPU_CPUCODEGEN_H
 
 #include "dialects/Graph/GraphDialect.h"
+#include "lib/Codegen/Numerics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Region.h"
 #include <functional>
@@ -12,12 +13,6 @@
 #include <vector>
 
 namespace weft::codegen {
-
-/// How floats are computed: see the numerics contract.
-enum class Numerics {
-  strict, // results depend neither on the run nor on the number of threads, no contraction to FMA
-  fast,   // multiplications and additions may be contracted
-};
 
 struct CpuOptions {
   /// "native", or a name that LLVM knows: "x86-64-v3", "x86-64-v4", "znver4", ...

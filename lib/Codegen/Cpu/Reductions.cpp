@@ -5,7 +5,6 @@
 // no bit of what it is combined with.
 
 #include "lib/Codegen/Cpu/KernelEmitter.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -13,27 +12,11 @@ using namespace weft::graph;
 
 namespace weft::codegen::cpu {
 
-namespace {
-
-constexpr int64_t kLanes = 128, kChunk = 4096;
-
-std::optional<int64_t> knownIndex(Value value) {
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return constant.getSExtValue();
-  return std::nullopt;
-}
-
-bool dependsOnOrder(ReductionKind kind, Type elementType) {
-  return isFloatElement(elementType) && (kind == ReductionKind::sum || kind == ReductionKind::product);
-}
-
-} // namespace
-
 SmallVector<Value> KernelEmitter::reduceLanes(ArrayRef<LaneReduction> reductions, Value count,
                                               function_ref<SmallVector<Value>(Value)> elements) {
   std::optional<int64_t> known = knownIndex(count);
-  int64_t lanes = known && *known < kLanes ? llvm::PowerOf2Ceil(std::max<int64_t>(*known, 1)) : kLanes;
+  int64_t lanes =
+      known && *known < kReductionLanes ? llvm::PowerOf2Ceil(std::max<int64_t>(*known, 1)) : kReductionLanes;
   SmallVector<LocalMemory> memory;
   for (const LaneReduction &reduction : reductions)
     memory.push_back(allocateOnStack(reduction.elementType, lanes));
@@ -113,11 +96,11 @@ SmallVector<Value> KernelEmitter::reduceLanes(ArrayRef<LaneReduction> reductions
   };
 
   SmallVector<Value> results;
-  if (known && *known <= kChunk) {
+  if (known && *known <= kReductionChunk) {
     results = reduceChunk(zero, count);
   } else {
-    Value chunkSize = index(kChunk);
-    Value chunks = scalars().divIndex(scalars().addIndex(count, index(kChunk - 1)), chunkSize);
+    Value chunkSize = index(kReductionChunk);
+    Value chunks = scalars().divIndex(scalars().addIndex(count, index(kReductionChunk - 1)), chunkSize);
     SmallVector<Value> initial;
     for (const LaneReduction &reduction : reductions)
       initial.push_back(scalars().identity(reduction.kind, reduction.elementType, /*exact=*/true));

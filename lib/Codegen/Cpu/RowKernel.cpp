@@ -6,7 +6,7 @@
 
 #include "dialects/Graph/Graph.h"
 #include "lib/Codegen/Cpu/KernelEmitter.h"
-#include "llvm/ADT/DenseSet.h"
+#include "lib/Codegen/RowForm.h"
 
 using namespace mlir;
 using namespace weft::graph;
@@ -15,72 +15,12 @@ namespace weft::codegen::cpu {
 
 namespace {
 
-SmallVector<Dim> withoutOnes(ArrayRef<Dim> dims) {
-  SmallVector<Dim> result;
-  for (const Dim &dim : dims)
-    if (!dim.isConstant() || dim.getConstant() != 1)
-      result.push_back(dim);
-  return result;
-}
-
-/// The rows of a kernel: `dims` of what is reduced, of which the first `rowRank` number the rows.
-struct RowShape {
-  SmallVector<Dim> dims;
-  size_t rowRank = 0;
-  SmallVector<ReduceOp> reductions; // in program order
-
-  ArrayRef<Dim> rowDims() const { return ArrayRef(dims).take_front(rowRank); }
-  ArrayRef<Dim> trailingDims() const { return ArrayRef(dims).drop_front(rowRank); }
-  bool isRow(Type type) const { return withoutOnes(getDims(type)) == withoutOnes(rowDims()); }
-  bool isFull(Type type) const { return withoutOnes(getDims(type)) == withoutOnes(dims); }
-};
-
-std::optional<RowShape> findRowShape(KernelEmitter &kernel) {
-  RowShape shape;
-  for (ReduceOp reduce : kernel.body().getOps<ReduceOp>()) {
-    SmallVector<Dim> dims = getDims(reduce.getOperand().getType());
-    ArrayRef<int64_t> reduced = reduce.getDimensions();
-    size_t rowRank = dims.size() - reduced.size();
-    // Sorted and distinct, so the first says whether they are the last dimensions.
-    if (reduced.empty() || reduced[0] != static_cast<int64_t>(rowRank))
-      return std::nullopt;
-    if (shape.reductions.empty()) {
-      shape.dims = dims;
-      shape.rowRank = rowRank;
-    } else if (shape.dims != dims || shape.rowRank != rowRank) {
-      return std::nullopt;
-    }
-    shape.reductions.push_back(reduce);
-  }
-  if (shape.reductions.empty())
-    return std::nullopt;
-  for (Value result : kernel.results())
-    if (!shape.isFull(result.getType()) && !shape.isRow(result.getType()))
-      return std::nullopt;
-  return shape;
-}
-
-/// All that `roots` are computed from without passing a reduction.
-llvm::SetVector<Value> collectPass(ArrayRef<Value> roots) {
-  llvm::SetVector<Value> values;
-  SmallVector<Value> work(roots);
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
-    Operation *op = value.getDefiningOp();
-    if (!values.insert(value) || !op || isa<ReduceOp>(op))
-      continue;
-    llvm::append_range(work, op->getOperands());
-  }
-  return values;
-}
-
 class RowKernel {
 public:
-  RowKernel(KernelEmitter &kernel, RowShape shape) : kernel(kernel), shape(std::move(shape)) {}
+  RowKernel(KernelEmitter &kernel, RowForm form) : kernel(kernel), shape(std::move(form)), passes(shape.passes()) {}
 
   KernelTiles emit() {
     MLIRContext *context = kernel.builder.getContext();
-    orderPasses();
     SmallVector<Value> roots(kernel.results());
     space.emplace(shape.dims, roots, shape.rowRank);
     Dim length = product(shape.trailingDims(), context), rows = product(shape.rowDims(), context);
@@ -102,26 +42,11 @@ public:
   }
 
 private:
-  /// Reductions by the pass that can make them: one that depends on another comes in a later pass.
-  void orderPasses() {
-    llvm::DenseMap<Operation *, size_t> passOf;
-    for (ReduceOp reduce : shape.reductions) {
-      size_t pass = 0;
-      for (Value value : collectPass({reduce.getOperand()}))
-        if (auto earlier = value.getDefiningOp<ReduceOp>())
-          pass = std::max(pass, passOf.lookup(earlier) + 1);
-      passOf[reduce] = pass;
-      if (passes.size() <= pass)
-        passes.resize(pass + 1);
-      passes[pass].push_back(reduce);
-    }
-  }
-
   /// Room for the functions that more than one pass needs.
   void allocateCaches(const Dim &length) {
     llvm::DenseMap<Value, unsigned> uses;
     auto count = [&](ArrayRef<Value> roots) {
-      for (Value value : collectPass(roots))
+      for (Value value : collectRowPass(roots))
         ++uses[value];
     };
     for (ArrayRef<ReduceOp> pass : passes) {
@@ -153,18 +78,6 @@ private:
     SmallVector<Value> positions = rowPositions;
     llvm::append_range(positions, kernel.scalars().delinearize(position, trailingSizes));
     return space->getIndices(positions, zero);
-  }
-
-  /// The indices of an element of a value that has the dimensions of the space, or the first of them, but for ones.
-  SmallVector<Value> indicesOf(Type type, ArrayRef<Value> full) {
-    SmallVector<Value> kept, indices;
-    for (auto [dim, value] : llvm::zip(shape.dims, full))
-      if (!dim.isConstant() || dim.getConstant() != 1)
-        kept.push_back(value);
-    size_t next = 0;
-    for (const Dim &dim : getDims(type))
-      indices.push_back(dim.isConstant() && dim.getConstant() == 1 ? zero : kept[next++]);
-    return indices;
   }
 
   /// Tells the cached values where in the row the code that follows stands.
@@ -213,7 +126,7 @@ private:
         full.push_back(i);
         continue;
       }
-      SmallVector<Value> indices = indicesOf(result.getType(), first);
+      SmallVector<Value> indices = shape.indicesOf(result.getType(), first, zero);
       kernel.store(i, indices, kernel.get(result, indices));
     }
     if (full.empty())
@@ -226,7 +139,7 @@ private:
           SmallVector<Value> elements;
           SmallVector<SmallVector<Value>> places;
           for (unsigned result : full) {
-            places.push_back(indicesOf(kernel.results()[result].getType(), indices));
+            places.push_back(shape.indicesOf(kernel.results()[result].getType(), indices, zero));
             elements.push_back(kernel.get(kernel.results()[result], places.back()));
           }
           for (auto [result, place, element] : llvm::zip(full, places, elements))
@@ -239,19 +152,19 @@ private:
   }
 
   KernelEmitter &kernel;
-  RowShape shape;
-  std::optional<IterationSpace> space;
+  RowForm shape;
   SmallVector<SmallVector<ReduceOp>> passes;
+  std::optional<IterationSpace> space;
   SmallVector<Value> rowSizes, trailingSizes, rowPositions;
   Value zero;
 };
 
 } // namespace
 
-bool isRowKernel(KernelEmitter &kernel) { return findRowShape(kernel).has_value(); }
+bool isRowKernel(KernelEmitter &kernel) { return findRowForm(kernel.body(), kernel.results()).has_value(); }
 
 FailureOr<KernelTiles> emitRowKernel(KernelEmitter &kernel) {
-  std::optional<RowShape> shape = findRowShape(kernel);
+  std::optional<RowForm> shape = findRowForm(kernel.body(), kernel.results());
   if (!shape)
     return failure();
   return RowKernel(kernel, std::move(*shape)).emit();

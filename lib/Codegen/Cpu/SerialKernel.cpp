@@ -6,6 +6,7 @@
 #include "dialects/Graph/Graph.h"
 #include "include/weft/kernel_abi.h"
 #include "lib/Codegen/Cpu/KernelEmitter.h"
+#include "lib/Codegen/SerialOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include <map>
 
@@ -15,9 +16,6 @@ using namespace weft::graph;
 namespace weft::codegen::cpu {
 
 namespace {
-
-bool isLineOp(Operation *op) { return isa<SortOp, TopKOp, CumulativeOp>(op); }
-bool isSerialOp(Operation *op) { return isLineOp(op) || isa<ScatterOp>(op); }
 
 class SerialKernel {
 public:
@@ -43,17 +41,9 @@ public:
 private:
   using Sink = function_ref<void(ArrayRef<Value> indices, ValueRange elements)>;
 
-  static int64_t dimensionOf(Operation *op) {
-    if (auto sort = dyn_cast<SortOp>(op))
-      return sort.getDimension();
-    if (auto topK = dyn_cast<TopKOp>(op))
-      return topK.getDimension();
-    return cast<CumulativeOp>(op).getDimension();
-  }
-
   KernelTiles emitLines(Operation *op, ArrayRef<Dim> dims) {
     Dim lines = Dim::constant(kernel.builder.getContext(), 1);
-    int64_t dimension = dimensionOf(op);
+    int64_t dimension = lineDimension(op);
     SmallVector<Value> space;
     for (auto [i, dim] : llvm::enumerate(dims))
       if (static_cast<int64_t>(i) != dimension) {
@@ -87,7 +77,7 @@ private:
         } else {
           SmallVector<Dim> dims = getDims(op->getResult(0).getType());
           SmallVector<Value> extents = kernel.sizes(dims);
-          extents[dimensionOf(op)] = kernel.index(1);
+          extents[lineDimension(op)] = kernel.index(1);
           forAll(extents, [&](ArrayRef<Value> indices) {
             emitLine(op, indices, [&](ArrayRef<Value> place, ValueRange elements) {
               Value position = kernel.position(op->getResult(0).getType(), place);
@@ -174,32 +164,13 @@ private:
     LocalMemory keys, order, merged;
   };
 
-  /// Whether `a` comes strictly before `b`: NaNs are the largest, and equal.
-  Value comesBefore(Type type, Value a, Value b, bool descending) {
-    ScalarBuilder scalars = kernel.scalars();
-    if (descending)
-      std::swap(a, b);
-    Value less = scalars.compare(ComparisonDirection::LT, type, a, b);
-    if (!isFloatElement(type))
-      return less;
-    OpBuilder &builder = kernel.builder;
-    Value ordered = arith::CmpFOp::create(builder, kernel.location, arith::CmpFPredicate::ORD, a, a);
-    Value isNan = arith::CmpFOp::create(builder, kernel.location, arith::CmpFPredicate::UNO, b, b);
-    return arith::OrIOp::create(builder, kernel.location, less,
-                                arith::AndIOp::create(builder, kernel.location, ordered, isNan));
-  }
-
   /// Bottom-up merge sort of the positions along a line.
   const LineOrder &sortLine(Operation *op, ArrayRef<Value> indices, int64_t dimension, const Dim &length,
                             bool descending) {
     OpBuilder &builder = kernel.builder;
     Location location = kernel.location;
     Type type = elementType(op->getOperand(0)), wide = accumulationType(type), i64 = builder.getI64Type();
-    // Sub-byte integers get a byte each, so that keys have addresses.
-    Type keyType = elementsPerByte(wide) > 1
-                       ? Type(IntegerType::get(builder.getContext(), 8,
-                                               isUnsignedElement(type) ? IntegerType::Unsigned : IntegerType::Signless))
-                       : wide;
+    Type keyType = sortKeyType(type);
     auto [entry, isNew] = orders.try_emplace(op);
     LineOrder &order = entry->second;
     if (isNew)
@@ -238,8 +209,8 @@ private:
                     // A run that is used up is read at its last element; the choice does not depend on it.
                     Value leftItem = kernel.load(order.order, scalars.minIndex(left, scalars.subIndex(middle, one)));
                     Value rightItem = kernel.load(order.order, scalars.minIndex(right, scalars.subIndex(high, one)));
-                    Value before = comesBefore(keyType, kernel.load(order.keys, toIndex(rightItem)),
-                                               kernel.load(order.keys, toIndex(leftItem)), descending);
+                    Value before = emitComesBefore(scalars, keyType, kernel.load(order.keys, toIndex(rightItem)),
+                                                   kernel.load(order.keys, toIndex(leftItem)), descending);
                     Value hasRight = scalars.lessThan(right, high),
                           noLeft = scalars.lessThan(scalars.subIndex(middle, one), left);
                     Value takeRight = arith::OrIOp::create(builder, location, noLeft,
@@ -283,69 +254,21 @@ private:
   //===------------------------------------------------------------------===//
 
   void emitScatter(ScatterOp op, const LocalMemory &memory) {
-    OpBuilder &builder = kernel.builder;
-    Location location = kernel.location;
-    Type type = elementType(op.getOperand()), resultType = op.getOperand().getType();
-    SmallVector<Dim> dims = getDims(resultType);
-    forAll(kernel.sizes(dims), [&](ArrayRef<Value> indices) {
+    Type resultType = op.getOperand().getType();
+    forAll(kernel.sizes(getDims(resultType)), [&](ArrayRef<Value> indices) {
       kernel.store(memory, kernel.position(resultType, indices), kernel.get(op.getOperand(), indices));
     });
-    int64_t rank = dims.size(), indexRank = tensorType(op.getScatterIndices()).getRank();
-    int64_t vectorDimension = op.getIndexVectorDim();
-    Type indexType = elementType(op.getScatterIndices()), i64 = builder.getI64Type();
     forAll(kernel.sizes(getDims(op.getUpdates().getType())), [&](ArrayRef<Value> indices) {
-      ScalarBuilder scalars = kernel.scalars();
-      SmallVector<Value> window, windowSizes, position(indexRank);
-      int64_t nextBatch = 0;
-      for (auto [i, value] : llvm::enumerate(indices)) {
-        if (llvm::is_contained(op.getUpdateWindowDims(), static_cast<int64_t>(i))) {
-          window.push_back(value);
-          windowSizes.push_back(kernel.size(getDim(op.getUpdates().getType(), i)));
-          continue;
-        }
-        if (nextBatch == vectorDimension)
-          ++nextBatch;
-        position[nextBatch++] = value;
-      }
-      SmallVector<Value> place(rank), starts(rank), extents(rank);
-      size_t nextWindow = 0;
-      for (int64_t i = 0; i < rank; ++i) {
-        const auto *batching = llvm::find(op.getOperandBatchingDims(), i);
-        extents[i] = kernel.index(1);
-        place[i] = zero;
-        if (batching != op.getOperandBatchingDims().end()) {
-          place[i] = position[op.getScatterIndicesBatchingDims()[batching - op.getOperandBatchingDims().begin()]];
-        } else if (!llvm::is_contained(op.getInsertedWindowDims(), i)) {
-          place[i] = window[nextWindow];
-          extents[i] = windowSizes[nextWindow++];
-        }
-      }
-      Value inside;
-      for (auto [component, dimension] : llvm::enumerate(op.getScatterDimsToOperandDims())) {
-        if (vectorDimension < indexRank)
-          position[vectorDimension] = kernel.index(component);
-        Value start = toIndex(scalars.convert(kernel.get(op.getScatterIndices(), position), indexType, i64));
-        // As an unsigned number a negative start is past every size. The whole window counts, not this element alone.
-        Value room = scalars.subIndex(kernel.size(dims[dimension]), extents[dimension]);
-        Value fits = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ule, start, room);
-        inside = scalars.both(inside, fits);
-        inside = scalars.both(inside, arith::CmpIOp::create(builder, location, arith::CmpIPredicate::sge, room, zero));
-        place[dimension] = scalars.addIndex(start, place[dimension]);
-      }
+      ScatterTarget target = emitScatterTarget(kernel, op, indices);
       auto apply = [&] {
-        ScalarBuilder scalars = kernel.scalars();
-        Value target = kernel.position(resultType, place);
+        Value place = kernel.position(resultType, target.place);
         Value update = kernel.get(op.getUpdates(), indices);
-        if (op.getKind() != ScatterKind::set) {
-          Value old = kernel.load(memory, target);
-          static constexpr ReductionKind kKinds[] = {ReductionKind::sum, ReductionKind::sum, ReductionKind::product,
-                                                     ReductionKind::max, ReductionKind::min};
-          update = scalars.combine(kKinds[static_cast<unsigned>(op.getKind())], type, old, update);
-        }
-        kernel.store(memory, target, update);
+        if (op.getKind() != ScatterKind::set)
+          update = emitScatterCombine(kernel.scalars(), op, kernel.load(memory, place), update);
+        kernel.store(memory, place, update);
       };
-      if (inside)
-        kernel.branch(inside, apply);
+      if (target.inside)
+        kernel.branch(target.inside, apply);
       else
         apply();
     });

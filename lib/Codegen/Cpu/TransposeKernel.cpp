@@ -5,6 +5,7 @@
 
 #include "dialects/Graph/Graph.h"
 #include "lib/Codegen/Cpu/KernelEmitter.h"
+#include "lib/Codegen/KernelForms.h"
 
 using namespace mlir;
 using namespace weft::graph;
@@ -15,52 +16,12 @@ namespace {
 
 constexpr int64_t kBlock = 32;
 
-bool isOne(const Dim &dim) { return dim.isConstant() && dim.getConstant() == 1; }
-
-/// The dimension that runs fastest, without those of size 1; -1 where there is none.
-int64_t innermost(ArrayRef<Dim> dims) {
-  for (int64_t i = static_cast<int64_t>(dims.size()) - 1; i >= 0; --i)
-    if (!isOne(dims[i]))
-      return i;
-  return -1;
-}
-
-struct TransposeForm {
-  SmallVector<Dim> dims; // of the result
-  int64_t fromInner = 0; // where the operand is contiguous
-  int64_t toInner = 0;   // where the result is
-};
-
-std::optional<TransposeForm> findTransposeForm(KernelEmitter &kernel) {
-  std::optional<TransposeForm> form;
-  for (TransposeOp transpose : kernel.body().getOps<TransposeOp>()) {
-    TransposeForm found;
-    found.dims = getDims(transpose.getType());
-    int64_t last = innermost(getDims(transpose.getOperand().getType()));
-    found.toInner = innermost(found.dims);
-    if (last < 0)
-      continue;
-    found.fromInner = llvm::find(transpose.getPermutation(), last) - transpose.getPermutation().begin();
-    if (found.fromInner == found.toInner)
-      continue;
-    if (form)
-      return std::nullopt;
-    form = found;
-  }
-  if (!form)
-    return std::nullopt;
-  for (Value result : kernel.results())
-    if (getDims(result.getType()) != form->dims)
-      return std::nullopt;
-  return form;
-}
-
 } // namespace
 
-bool isTransposeKernel(KernelEmitter &kernel) { return findTransposeForm(kernel).has_value(); }
+bool isTransposeKernel(KernelEmitter &kernel) { return findTransposeForm(kernel.body(), kernel.results()).has_value(); }
 
 FailureOr<KernelTiles> emitTransposeKernel(KernelEmitter &kernel) {
-  std::optional<TransposeForm> form = findTransposeForm(kernel);
+  std::optional<TransposeForm> form = findTransposeForm(kernel.body(), kernel.results());
   if (!form)
     return failure();
   ScalarBuilder scalars = kernel.scalars();

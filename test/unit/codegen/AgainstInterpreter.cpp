@@ -5,10 +5,11 @@
 #include "lib/Interpreter/Interpreter.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Parser/Parser.h"
-#include "test/unit/codegen/KernelTest.h"
+#include "test/unit/codegen/GpuKernelTest.h"
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <limits>
 
 using namespace mlir;
 using namespace weft;
@@ -17,39 +18,13 @@ using namespace weft::test;
 
 namespace {
 
-std::string join(const std::vector<std::string> &parts) {
-  std::string result;
-  for (const std::string &part : parts)
-    result += (result.empty() ? "" : ", ") + part;
-  return result;
-}
-
-/// A module whose @main is one fusion. In `body` operands are %a, %b, %c, ... and results %r0, %r1, ...
-std::string makeModule(const std::string &kind, const std::vector<std::string> &operands, const std::string &body,
-                       const std::vector<std::string> &results, const std::string &dims = "") {
-  std::string arguments, blockArguments, names, yields, returned;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    std::string name(1, static_cast<char>('a' + i)), comma = i ? ", " : "";
-    arguments += comma + "%" + name + "_in: " + operands[i];
-    blockArguments += comma + "%" + name + ": " + operands[i];
-    names += comma + "%" + name + "_in";
-  }
-  for (size_t i = 0; i < results.size(); ++i) {
-    yields += (i ? ", %r" : "%r") + std::to_string(i);
-    returned += (i ? ", %f#" : "%f#") + std::to_string(i);
-  }
-  std::string count = std::to_string(results.size());
-  return dims + "func.func @main(" + arguments + ") -> (" + join(results) + ") {\n  %f:" + count + " = weft.fusion " +
-         kind + " (" + names + ") : (" + join(operands) + ") -> (" + join(results) + ") {\n  ^bb0(" + blockArguments +
-         "):\n" + body + "\n    weft.yield " + yields + " : " + join(results) + "\n  }\n  return " + returned + " : " +
-         join(results) + "\n}";
-}
-
-class AgainstInterpreter : public testing::Test {
+/// The parameter is the target: "cpu" or a GPU.
+class AgainstInterpreter : public testing::TestWithParam<const char *> {
 protected:
   struct Options {
     double tolerance = 0; // relative to the largest value; 0 for the same bits
     double scale = 1;     // of the random operands, see makeRandom
+    bool special = false; // some floats are NaN, infinite, subnormal or a zero
     std::map<std::string, int64_t> symbols;
     std::string dims;
     std::vector<std::vector<int64_t>> shapes; // where operands have symbolic sizes
@@ -64,25 +39,56 @@ protected:
              const std::vector<std::string> &results, const Options &options) {
     std::string text = makeModule(kind, operands, body, results, options.dims);
     SCOPED_TRACE(text);
-    auto kernel = compileKernel(*context, text);
-    ASSERT_TRUE(kernel);
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, context.get());
     std::vector<TensorValue> values;
     for (size_t i = 0; i < operands.size(); ++i) {
       auto type = cast<RankedTensorType>(parseType(operands[i]));
       ArrayRef<int64_t> shape = options.shapes.empty() ? type.getShape() : ArrayRef<int64_t>(options.shapes[i]);
       values.push_back(makeRandom(type.getElementType(), shape, 10 + i, options.scale));
+      if (options.special)
+        addSpecialValues(values.back());
     }
     WeightStore weights;
     Interpreter interpreter(*module, weights);
     FailureOr<SmallVector<TensorValue>> expected = interpreter.run("main", values);
     ASSERT_TRUE(succeeded(expected));
-    for (int64_t step : {0, 1}) {
-      std::vector<TensorValue> actual = kernel->run(values, options.symbols, step);
+    for (const std::vector<TensorValue> &actual : runKernel(text, values, options)) {
       ASSERT_EQ(actual.size(), expected->size());
       for (size_t i = 0; i < actual.size(); ++i)
         compare(actual[i], (*expected)[i], options.tolerance);
     }
+  }
+
+  static void addSpecialValues(TensorValue &tensor) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const double values[] = {std::nan(""), kInfinity, -kInfinity, 1e-40, -1e-40, -0.0, 0.0, 65000.0};
+    if (isFloatElement(tensor.getElementType()))
+      for (int64_t i = 3, next = 0; i < tensor.getElementCount(); i += 37, ++next)
+        tensor.setFloat(i, values[next % std::size(values)]);
+  }
+
+  /// What the target's kernel gives, run in several ways.
+  std::vector<std::vector<TensorValue>> runKernel(const std::string &text, ArrayRef<TensorValue> values,
+                                                  const Options &options) {
+    std::vector<std::vector<TensorValue>> runs;
+    if (StringRef(GetParam()) == "cpu") {
+      auto kernel = compileKernel(*context, text);
+      for (int64_t step : {0, 1})
+        if (kernel)
+          runs.push_back(kernel->run(values, options.symbols, step));
+    } else {
+      auto kernel = compileGpuKernel(*context, text, GetParam());
+      GpuRun natural, shuffled;
+      natural.assemble = true;
+      shuffled.seed = 7;
+      shuffled.maxBlocks = 3;
+      for (const GpuRun &how : {natural, shuffled})
+        if (kernel) {
+          runs.push_back(kernel->run(values, options.symbols, how));
+          EXPECT_EQ(kernel->error, 0);
+        }
+    }
+    return runs;
   }
 
   void compare(const TensorValue &actual, const TensorValue &expected, double tolerance) {
@@ -115,7 +121,7 @@ const std::vector<std::string> kFloats = {"f32", "f64", "f16", "bf16", "f8E4M3FN
 
 std::string tensorOf(const std::string &shape, const std::string &type) { return "tensor<" + shape + type + ">"; }
 
-TEST_F(AgainstInterpreter, IntegerArithmetic) {
+TEST_P(AgainstInterpreter, IntegerArithmetic) {
   for (const std::string &type : kIntegers)
     for (double scale : {1.0, 0.5}) {
       std::string t = tensorOf("53x", type), body;
@@ -135,7 +141,7 @@ TEST_F(AgainstInterpreter, IntegerArithmetic) {
     }
 }
 
-TEST_F(AgainstInterpreter, FloatArithmetic) {
+TEST_P(AgainstInterpreter, FloatArithmetic) {
   for (const std::string &type : kFloats) {
     std::string t = tensorOf("5x13x", type), body;
     std::vector<std::string> results;
@@ -154,7 +160,7 @@ TEST_F(AgainstInterpreter, FloatArithmetic) {
   }
 }
 
-TEST_F(AgainstInterpreter, Comparisons) {
+TEST_P(AgainstInterpreter, Comparisons) {
   for (const char *type : {"i8", "ui8", "i64", "f32", "f16", "i1"}) {
     std::string t = tensorOf("91x", type), p = "tensor<91xi1>", body;
     std::vector<std::string> results;
@@ -169,7 +175,7 @@ TEST_F(AgainstInterpreter, Comparisons) {
   }
 }
 
-TEST_F(AgainstInterpreter, Conversions) {
+TEST_P(AgainstInterpreter, Conversions) {
   std::vector<std::string> types = kFloats;
   types.insert(types.end(), kIntegers.begin(), kIntegers.end());
   types.push_back("i1");
@@ -192,7 +198,7 @@ TEST_F(AgainstInterpreter, Conversions) {
     }
 }
 
-TEST_F(AgainstInterpreter, DataMovement) {
+TEST_P(AgainstInterpreter, DataMovement) {
   check("loop", {"tensor<7x10xf32>"}, "    %r0 = weft.slice %a [1:6:2, 0:10:3] : (tensor<7x10xf32>) -> tensor<3x4xf32>",
         {"tensor<3x4xf32>"});
   check("loop", {"tensor<4x5xi8>", "tensor<i8>"},
@@ -241,7 +247,7 @@ TEST_F(AgainstInterpreter, DataMovement) {
       {"tensor<4x3x2xf32>"});
 }
 
-TEST_F(AgainstInterpreter, Reductions) {
+TEST_P(AgainstInterpreter, Reductions) {
   for (const char *type : {"f32", "f64", "f16", "bf16", "i32", "ui8", "i4"})
     for (const char *kind : {"sum", "product", "max", "min"}) {
       std::string t = tensorOf("3x5x300x", type);
@@ -278,7 +284,7 @@ TEST_F(AgainstInterpreter, Reductions) {
       {"tensor<2x70xf32>"});
 }
 
-TEST_F(AgainstInterpreter, LayerNorm) {
+TEST_P(AgainstInterpreter, LayerNorm) {
   // Three dependent passes with broadcasts in two forms.
   check("row_multipass", {"tensor<6x4x50xf32>", "tensor<50xf32>"},
         R"(    %s = weft.reduce sum, %a dims = [2] : (tensor<6x4x50xf32>) -> tensor<6x4xf32>
@@ -297,7 +303,7 @@ TEST_F(AgainstInterpreter, LayerNorm) {
         {"tensor<6x4x50xf32>", "tensor<6x4x1xf32>"});
 }
 
-TEST_F(AgainstInterpreter, WindowsAndScans) {
+TEST_P(AgainstInterpreter, WindowsAndScans) {
   const char *pool =
       " {window_dimensions = array<i64: 1, 3, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>, "
       "base_dilations = array<i64: 1, 1, 1, 1>, window_dilations = array<i64: 1, 1, 2, 1>, padding_low = "
@@ -331,7 +337,7 @@ TEST_F(AgainstInterpreter, WindowsAndScans) {
               {"tensor<4x3xi64>"});
 }
 
-TEST_F(AgainstInterpreter, Ordering) {
+TEST_P(AgainstInterpreter, Ordering) {
   Options small;
   small.scale = 0.5;
   for (const char *type : {"f32", "f16", "i32", "ui8", "i64", "i4"})
@@ -361,7 +367,7 @@ TEST_F(AgainstInterpreter, Ordering) {
           {"tensor<6x8xf16>"}, small);
 }
 
-TEST_F(AgainstInterpreter, DotProducts) {
+TEST_P(AgainstInterpreter, DotProducts) {
   Options near;
   near.tolerance = 1e-5;
   check(
@@ -395,7 +401,7 @@ TEST_F(AgainstInterpreter, DotProducts) {
         {"tensor<6x70xf16>"}, near);
 }
 
-TEST_F(AgainstInterpreter, Convolutions) {
+TEST_P(AgainstInterpreter, Convolutions) {
   Options near;
   near.tolerance = 1e-5;
   const char *attributes =
@@ -432,7 +438,7 @@ TEST_F(AgainstInterpreter, Convolutions) {
       {"tensor<2x15x5xf32>"}, near);
 }
 
-TEST_F(AgainstInterpreter, SymbolicSizes) {
+TEST_P(AgainstInterpreter, SymbolicSizes) {
   std::string x = "tensor<?x?x6xf32, #weft.encoding<[batch, time, 6]>>",
               rows = "tensor<?x?xf32, #weft.encoding<[batch, time]>>";
   std::string flat = "tensor<?x6xf32, #weft.encoding<[batch * time, 6]>>";
@@ -463,5 +469,94 @@ TEST_F(AgainstInterpreter, SymbolicSizes) {
           options);
   }
 }
+
+TEST_P(AgainstInterpreter, RowLengths) {
+  // Every way to share out a row: lanes of one or several rows a warp, four warps, a block; whole vectors or not.
+  for (int64_t length : {1,   2,   3,   4,   5,    8,    12,   20,   33,   49,   64,   100,  127,
+                         128, 129, 132, 516, 1000, 1024, 1026, 2048, 3000, 4096, 4097, 8200, 40004}) {
+    std::string n = std::to_string(length), t = tensorOf("5x" + n + "x", "f32");
+    Options options;
+    options.special = length % 3 == 1;
+    check("row_reduction", {t},
+          "    %r0 = weft.reduce sum, %a dims = [1] : (" + t +
+              ") -> tensor<5xf32>\n    %r1 = weft.reduce max, %a dims = "
+              "[1] : (" +
+              t + ") -> tensor<5xf32>",
+          {"tensor<5xf32>", "tensor<5xf32>"}, options);
+  }
+  for (const char *type : {"f16", "bf16", "f64", "i8"})
+    for (int64_t length : {6, 16, 200, 1536, 5000}) {
+      std::string n = std::to_string(length), t = tensorOf("3x" + n + "x", type), r = tensorOf("3x", type);
+      Options options;
+      options.special = true;
+      check("row_reduction", {t}, "    %r0 = weft.reduce sum, %a dims = [1] : (" + t + ") -> " + r, {r}, options);
+    }
+}
+
+TEST_P(AgainstInterpreter, CenteredRows) {
+  // Held in registers, read again, and long; the row's sum is used along it.
+  for (int64_t length : {7, 64, 1024, 4096, 4100, 9000}) {
+    std::string n = std::to_string(length), t = tensorOf("6x" + n + "x", "f32");
+    check("row_multipass", {t},
+          "    %s = weft.reduce sum, %a dims = [1] : (" + t +
+              ") -> tensor<6xf32>\n    %b = weft.broadcast_in_dim %s dims "
+              "= [0] : (tensor<6xf32>) -> " +
+              t + "\n    %d = weft.subtract %a, %b : " + t + "\n    %m = weft.reduce max, %d dims = [1] : (" + t +
+              ") -> tensor<6xf32>\n    %e = weft.broadcast_in_dim "
+              "%m dims = [0] : (tensor<6xf32>) -> " +
+              t + "\n    %r0 = weft.divide %d, %e : " + t,
+          {t});
+  }
+}
+
+TEST_P(AgainstInterpreter, LoopsAndSquares) {
+  Options options;
+  options.special = true;
+  for (const char *type : {"f32", "f16", "bf16", "f64", "i8", "i1"})
+    for (const char *shape : {"1x1", "33x65", "64x64", "130x70", "3x1000", "0x5"}) {
+      std::string t = tensorOf(std::string(shape) + "x", type);
+      std::string first(shape, std::strchr(shape, 'x')), second(std::strchr(shape, 'x') + 1);
+      std::string u = tensorOf(second + "x" + first + "x", type);
+      check("transpose", {t}, "    %r0 = weft.transpose %a perm = [1, 0] : (" + t + ") -> " + u, {u}, options);
+      if (std::string(type) != "i1")
+        check("loop", {t, t}, "    %r0 = weft.add %a, %b : " + t + "\n    %r1 = weft.maximum %a, %b : " + t, {t, t},
+              options);
+    }
+  check("loop", {"tensor<12x40xf32>", "tensor<40xf32>"},
+        "    %b2 = weft.broadcast_in_dim %b dims = [1] : (tensor<40xf32>) -> tensor<12x40xf32>\n    %r0 = weft.add %a, "
+        "%b2 "
+        ": tensor<12x40xf32>\n    %r1 = weft.negate %b : tensor<40xf32>",
+        {"tensor<12x40xf32>", "tensor<40xf32>"}, options);
+}
+
+TEST_P(AgainstInterpreter, MatrixTiles) {
+  struct Product {
+    const char *lhs, *rhs, *result, *contract;
+  };
+  const Product products[] = {
+      {"64x32x", "32x64x", "64x64x", "[1] x [0]"}, {"70x50x", "50x90x", "70x90x", "[1] x [0]"},
+      {"65x40x", "72x40x", "65x72x", "[1] x [1]"}, {"24x66x", "24x130x", "66x130x", "[0] x [0]"},
+      {"9x1x", "1x11x", "9x11x", "[1] x [0]"},     {"130x128x", "128x8x", "130x8x", "[1] x [0]"}};
+  for (const char *type : {"f32", "f16", "bf16"})
+    for (const Product &product : products) {
+      std::string l = tensorOf(product.lhs, type), r = tensorOf(product.rhs, type), y = tensorOf(product.result, "f32");
+      Options near;
+      near.tolerance = 1e-5;
+      check("generic", {l, r, y},
+            "    %d = weft.dot_general %a, %b contract = " + std::string(product.contract) + " : (" + l + ", " + r +
+                ") -> " + y + "\n    %r0 = weft.add %d, %c : " + y,
+            {y}, near);
+    }
+}
+
+std::vector<const char *> targets() {
+  std::vector<const char *> all = {"cpu"};
+  if (hasSimulator())
+    all.insert(all.end(), {"sm_80", "sm_100"});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Target, AgainstInterpreter, testing::ValuesIn(targets()),
+                         [](const testing::TestParamInfo<const char *> &info) { return std::string(info.param); });
 
 } // namespace
