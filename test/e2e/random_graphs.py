@@ -1,12 +1,14 @@
 """Random ONNX graphs, compiled by Weft and compared with onnxruntime: what no list of tests thought of.
 
 A graph is a function of its seed. Operators that jump (rounding, comparisons, arg max) read graph inputs only, and domains are guarded
-(a logarithm reads |x| + 0.5), so that two right implementations agree to rounding. On a difference the graph is kept
-beside the message. usage: random_graphs.py --weft TOOL --folder WHERE [--first SEED] [--count N]
+(a logarithm reads |x| + 0.5), so that two right implementations agree to rounding. Every graph runs compiled, with libraries and
+without; every fourth is interpreted too, each kernel and stage beside it (`weft verify`). A graph that differs is reduced, and kept with its
+inputs. usage: random_graphs.py --weft TOOL --folder WHERE [--first SEED] [--count N]
 """
 
 import argparse
 import os
+import subprocess
 import sys
 
 import numpy
@@ -14,7 +16,8 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-import compare_with_onnxruntime as comparison
+import random_operators
+import reduce_graph
 import weft_tool
 
 OPSET = 18
@@ -280,34 +283,104 @@ class Graph:
         return model
 
 
-def generate(seed):
-    """The model of the seed and its inputs."""
+def reference_session(model):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def reference(model, inputs):
+    """What onnxruntime computes, by the output's name."""
+    session = reference_session(model)
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(names, inputs)))
+
+
+def accepts(model, inputs):
+    try:
+        reference(model, inputs)
+    except Exception:  # pylint: disable=broad-except # onnxruntime has no common base class for what it lacks
+        return False
+    return True
+
+
+def connected(seed):
+    """A connected graph of the seed and its inputs."""
     graph = Graph(seed)
     return graph.model(), graph.inputs
 
 
-def compare(weft, folder, seed):
-    """An empty text where Weft agrees with onnxruntime on every output, else what is wrong."""
-    model, inputs = generate(seed)
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    names = [output.name for output in session.get_outputs()]
-    expected = dict(zip(names, session.run(names, inputs)))
-    path, artifact = os.path.join(folder, f"random_{seed}.onnx"), os.path.join(folder, f"random_{seed}.weft")
-    onnx.save(model, path)
-    try:
-        weft_tool.compile_model(weft, path, artifact)
-        got = weft_tool.run(weft, artifact, inputs)
-    except weft_tool.WeftError as error:
-        return str(error)
-    producers = {output: f"{node.op_type} {node.name}" for node in model.graph.node for output in node.output}
-    wrong = comparison.list_wrong(got, expected, producers)
-    if wrong:
-        return wrong
-    os.remove(path)
-    os.remove(artifact)
-    return ""
+def generate(seed):
+    """The model of the seed and its inputs: every fourth a connected graph, the others single operators."""
+    if seed % 4 == 0:
+        return connected(seed)
+    cases = random_operators.Cases(seed, accepts)
+    return cases.model(), cases.inputs
+
+
+TOLERANCES = {"float64": 1e-9, "float32": 2e-4, "float16": 4e-3}
+
+
+def differences(got, expected):
+    """What is wrong, by the output's name: integers must be equal, floats close, NaNs and infinities in the same places."""
+    wrong = {}
+    for name, right in expected.items():
+        value, right = got.get(name), numpy.asarray(right)
+        if value is None:
+            wrong[name] = "is missing"
+        elif value.dtype != right.dtype or value.shape != right.shape:
+            wrong[name] = f"is {value.dtype} {list(value.shape)}, expected {right.dtype} {list(right.shape)}"
+        elif right.dtype.kind != "f":
+            bad = numpy.flatnonzero(value != right)
+            if bad.size:
+                wrong[name] = f"has {bad.size} of {right.size} wrong, element {bad[0]} is {value.flat[bad[0]]}, expected {right.flat[bad[0]]}"
+        else:
+            a, b = value.astype(numpy.float64), right.astype(numpy.float64)
+            finite = numpy.isfinite(a) & numpy.isfinite(b)
+            same = (a == b) | (numpy.isnan(a) & numpy.isnan(b))
+            scale = numpy.abs(b[finite]).max(initial=1e-3)
+            with numpy.errstate(invalid="ignore"):
+                bad = numpy.flatnonzero(~(same | (finite & (numpy.abs(a - b) <= TOLERANCES[right.dtype.name] * scale))))
+            if bad.size:
+                wrong[name] = f"has {bad.size} of {right.size} wrong, element {bad[0]} is {a.flat[bad[0]]!r}, expected {b.flat[bad[0]]!r}"
+    return wrong
+
+
+class Check:
+    """Runs graphs through the tool in several ways."""
+
+    def __init__(self, weft, folder):
+        self.weft, self.folder = os.path.abspath(weft), folder
+
+    def run(self, model, inputs, interpreted):
+        """An empty text where Weft agrees with onnxruntime in every way, else what is wrong."""
+        expected = reference(model, inputs)
+        path = os.path.join(self.folder, "graph.onnx")
+        onnx.save(model, path)
+        producers = {output: f"{node.op_type} {node.name}" for node in model.graph.node for output in node.output}
+        for what, options in (("compiled", ()), ("compiled, without libraries", ("--no-libraries",))):
+            # Only contractions go to a library.
+            if options and not any(node.op_type in CONTRACTIONS for node in model.graph.node):
+                continue
+            try:
+                wrong = differences(weft_tool.run(self.weft, path, inputs, options), expected)
+            except (weft_tool.WeftError, subprocess.TimeoutExpired) as error:
+                return f"  {what}: {error}"
+            if wrong:
+                return "\n".join(f"  {what}: {name} of {producers.get(name, '?')} {text}" for name, text in wrong.items())
+        if interpreted:
+            given = os.path.join(self.folder, "inputs.npz")
+            numpy.savez(given, **inputs)
+            try:
+                weft_tool.call(self.weft, "verify", path, "--inputs", given)
+            except (weft_tool.WeftError, subprocess.TimeoutExpired) as error:
+                return f"  interpreted: {error}"
+        return ""
+
+
+CONTRACTIONS = {"Conv", "ConvTranspose", "MatMul", "Gemm", "Einsum", "LSTM", "GRU", "RNN", "MatMulInteger", "QLinearMatMul"}
 
 
 def main():
@@ -316,15 +389,28 @@ def main():
     parser.add_argument("--folder", required=True)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--verify-every", type=int, default=4, help="every so many graphs are interpreted too")
     arguments = parser.parse_args()
     os.makedirs(arguments.folder, exist_ok=True)
-    failed = 0
+    check, failed, operators = Check(arguments.weft, arguments.folder), 0, set()
+    print(f"random graphs of the seeds {arguments.first} to {arguments.first + arguments.count - 1}")
     for seed in range(arguments.first, arguments.first + arguments.count):
-        wrong = compare(os.path.abspath(arguments.weft), arguments.folder, seed)
-        if wrong:
-            failed += 1
-            print(f"seed {seed} (kept as {os.path.join(arguments.folder, f'random_{seed}.onnx')}):\n{wrong}")
-    print(f"{arguments.count} random graphs, {failed} are not as onnxruntime computes them")
+        model, inputs = generate(seed)
+        operators.update(node.op_type for node in model.graph.node)
+        interpreted = seed % arguments.verify_every == 0
+        wrong = check.run(model, inputs, interpreted)
+        if not wrong:
+            continue
+        failed += 1
+        small, small_inputs = reduce_graph.reduce(model, inputs, accepts, lambda *graph: check.run(*graph, interpreted))
+        kept = os.path.join(arguments.folder, f"random_{seed}")
+        onnx.save(small, f"{kept}.onnx")
+        numpy.savez(f"{kept}.npz", **small_inputs)
+        print(f"seed {seed}: {', '.join(node.op_type for node in model.graph.node)}\n{wrong}")
+        print(f"  reduced to {', '.join(node.op_type for node in small.graph.node)}: {kept}.onnx, its inputs: {kept}.npz")
+        print(f"  {check.run(small, small_inputs, interpreted).strip()}")
+        print(f"  again: {sys.argv[0]} --weft {arguments.weft} --folder {arguments.folder} --first {seed} --count 1", flush=True)
+    print(f"{arguments.count} random graphs of {len(operators)} operators, {failed} are not as onnxruntime computes them")
     sys.exit(1 if failed or not arguments.count else 0)
 
 
