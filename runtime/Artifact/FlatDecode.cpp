@@ -36,7 +36,12 @@ private:
     if (!source)
       return {};
     spend(uint64_t(source->size()) * sizeof(T));
-    return std::vector<T>(source->begin(), source->end());
+    // The verifier does not look at the alignment of elements, which in a damaged file may be any.
+    static_assert(FLATBUFFERS_LITTLEENDIAN && std::is_arithmetic_v<T>, "elements are copied as they lie in the file");
+    std::vector<T> result(source->size());
+    if (!result.empty())
+      std::memcpy(result.data(), source->Data(), result.size() * sizeof(T));
+    return result;
   }
   template <typename T, typename Source, typename Function>
   std::vector<T> list(const flatbuffers::Vector<flatbuffers::Offset<Source>> *source, Function decodeOne) {
@@ -60,8 +65,12 @@ private:
       return result;
     spend(uint64_t(source->steps()->size()) * sizeof(ExpressionStep));
     result.steps.reserve(source->steps()->size());
-    for (const flat::ExpressionStep *step : *source->steps())
-      result.steps.push_back({static_cast<ExpressionOpcode>(step->opcode()), step->value()});
+    for (flatbuffers::uoffset_t i = 0; i < source->steps()->size(); ++i) {
+      // Copied first, as numbers are.
+      flat::ExpressionStep step;
+      std::memcpy(&step, source->steps()->Data() + i * sizeof step, sizeof step);
+      result.steps.push_back({static_cast<ExpressionOpcode>(step.opcode()), step.value()});
+    }
     return result;
   }
   std::vector<Expression> expressions(const flatbuffers::Vector<flatbuffers::Offset<flat::Expression>> *source) {

@@ -178,10 +178,11 @@ Status VariantScope::checkConvolution(const LibraryCall &call, const Convolution
     return damaged("a convolution with " + std::to_string(spatial) +
                    " spatial dimensions and another number of strides, dilations or paddings");
   constexpr int64_t kLimit = int64_t(1) << 30;
+  auto isWithin = [](int64_t padding) { return padding >= -kLimit && padding <= kLimit; };
   for (size_t axis = 0; axis < spatial; ++axis)
     if (convolution.strides[axis] < 1 || convolution.strides[axis] > kLimit || convolution.dilations[axis] < 1 ||
-        convolution.dilations[axis] > kLimit || std::abs(convolution.paddingLow[axis]) > kLimit ||
-        std::abs(convolution.paddingHigh[axis]) > kLimit)
+        convolution.dilations[axis] > kLimit || !isWithin(convolution.paddingLow[axis]) ||
+        !isWithin(convolution.paddingHigh[axis]))
       return damaged("a convolution with a stride, dilation or padding out of range");
   if (convolution.groups < 1)
     return damaged("a convolution with " + std::to_string(convolution.groups) + " groups");
