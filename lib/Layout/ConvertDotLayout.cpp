@@ -94,6 +94,15 @@ bool isReadable(DotGeneralOp op, unsigned operand) {
                       : isMatmulOperand(rank, op.getRhsBatchingDimensions(), op.getRhsContractingDimensions());
 }
 
+/// Whether a weight is so large that a transposed copy of it should not be made: it would be in memory beside the
+/// mapped file while compiling, and a library reads either order as well.
+bool isLarge(Value weight) {
+  constexpr int64_t kLargeBits = int64_t(32 << 20) * 8;
+  RankedTensorType type = tensorType(weight);
+  return type.hasStaticShape() &&
+         type.getNumElements() > kLargeBits / std::max<int64_t>(1, type.getElementTypeBitWidth());
+}
+
 struct ConvertDotLayoutPass : impl::ConvertDotLayoutBase<ConvertDotLayoutPass> {
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>(GraphDialect::kMainName);
@@ -107,8 +116,9 @@ struct ConvertDotLayoutPass : impl::ConvertDotLayoutBase<ConvertDotLayoutPass> {
       absorbTransposes(op);
       bool frozenLeft = frozen.contains(op.getLhs()), frozenRight = frozen.contains(op.getRhs());
       sortContractingPairs(op, /*byRight=*/frozenLeft && !frozenRight);
-      // A frozen operand costs nothing when run; another is transposed only where no library could read it.
-      if (frozenLeft != frozenRight)
+      // A frozen operand costs nothing when run; another, or a large one, is transposed only where no library could
+      // read it.
+      if (frozenLeft != frozenRight && !isLarge(op->getOperand(frozenRight ? 1 : 0)))
         makeRowMajor(op, frozenRight ? 1 : 0);
       for (unsigned operand : {0u, 1u})
         if (!isReadable(op, operand))

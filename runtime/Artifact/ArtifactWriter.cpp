@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace weft::runtime {
 namespace {
@@ -18,6 +20,40 @@ namespace {
 using Sink = std::function<Status(const void *data, size_t size)>;
 
 uint64_t alignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+
+// Large weights are views of a mapped file, whose pages would all be in memory by the end: pages that have been read
+// may go. This is a hint; it loses nothing, whatever the memory is.
+void releasePages(const void *data, size_t size) {
+#ifdef MADV_PAGEOUT
+  uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  uintptr_t begin = (reinterpret_cast<uintptr_t>(data) + page - 1) / page * page;
+  uintptr_t end = (reinterpret_cast<uintptr_t>(data) + size) / page * page;
+  if (begin < end)
+    madvise(reinterpret_cast<void *>(begin), end - begin, MADV_PAGEOUT);
+#endif
+}
+
+// Calls `use` with the pieces of a weight, one after the other.
+template <typename Use> Status forPieces(const WeightBytes &weight, Use use) {
+  constexpr size_t kPiece = size_t(64) << 20;
+  for (uint64_t begin = 0; begin < weight.size; begin += kPiece) {
+    const uint8_t *piece = static_cast<const uint8_t *>(weight.data) + begin;
+    size_t size = static_cast<size_t>(std::min<uint64_t>(kPiece, weight.size - begin));
+    WEFT_RETURN_IF_ERROR(use(piece, size));
+    if (weight.size > kPiece)
+      releasePages(piece, size);
+  }
+  return Status();
+}
+
+Hash128 hashOf(const WeightBytes &weight) {
+  Hasher hasher;
+  (void)forPieces(weight, [&](const void *data, size_t size) {
+    hasher.update(data, size);
+    return Status();
+  });
+  return hasher.digest();
+}
 
 // Passes bytes on and knows how many there were, so that gaps can be filled.
 class Output {
@@ -56,7 +92,7 @@ Status writeTo(const Sink &sink, Program program, const std::vector<WeightBytes>
                                                      " bytes, its type and dims ask for " + std::to_string(expected));
     weight.offset = alignUp(weightsSize, kSectionAlignment);
     weight.size = weights[index].size;
-    weight.hash = hashBytes(weights[index].data, weights[index].size);
+    weight.hash = hashOf(weights[index]);
     weightsSize = weight.offset + weight.size;
   }
 
@@ -119,7 +155,8 @@ Status writeTo(const Sink &sink, Program program, const std::vector<WeightBytes>
   WEFT_RETURN_IF_ERROR(writeBeforeWeights(output));
   for (size_t index = 0; index < weights.size(); ++index) {
     WEFT_RETURN_IF_ERROR(output.padTo(header.weightsOffset + program.weights[index].offset));
-    WEFT_RETURN_IF_ERROR(output.write(weights[index].data, weights[index].size));
+    WEFT_RETURN_IF_ERROR(
+        forPieces(weights[index], [&](const void *data, size_t size) { return output.write(data, size); }));
   }
   return Status();
 }

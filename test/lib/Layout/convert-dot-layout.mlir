@@ -55,3 +55,14 @@ func.func @main(%x: tensor<2x8x4xf32> {weft.input = "x"}, %w: tensor<3x4xf32> {w
   %2 = weft.dot_general %a, %b batch = [1] x [0] contract = [2] x [1] : (tensor<5x2x4xf32>, tensor<2x4x6xf32>) -> tensor<2x5x6xf32>
   return %1, %2 : tensor<2x8x3xf32>, tensor<2x5x6xf32>
 }
+
+// -----
+
+// A large weight that a library reads as it is stays so: a transposed copy would be in memory while compiling.
+// CHECK-LABEL: func @main
+// CHECK-NOT: weft.transpose
+// CHECK: weft.dot_general %arg0, %arg1 contract = [1] x [1]
+func.func @main(%x: tensor<2x4096xf32> {weft.input = "x"}, %w: tensor<4096x4096xf32> {weft.param = "w"}) -> tensor<2x4096xf32> {
+  %0 = weft.dot_general %x, %w contract = [1] x [1] : (tensor<2x4096xf32>, tensor<4096x4096xf32>) -> tensor<2x4096xf32>
+  return %0 : tensor<2x4096xf32>
+}
