@@ -7,6 +7,24 @@
 
 namespace weft::conformance {
 
+/// A line's worth of a failure's message. The importer's list of operators becomes their names.
+static std::string reasonOf(llvm::StringRef message) {
+  std::string operators;
+  llvm::SmallVector<llvm::StringRef> lines;
+  message.split(lines, '\n');
+  for (llvm::StringRef line : lines)
+    if (auto [name, rest] = line.split(", opset "); line.starts_with("  ") && rest.contains(" node"))
+      operators += (operators.empty() ? "" : ", ") + name.trim().str();
+  if (!operators.empty())
+    return "not imported: " + operators;
+  llvm::StringRef reason = lines.front().trim();
+  reason.consume_front("import: ");
+  // A whole clause of a long one.
+  if (reason.size() > 160)
+    reason = reason.substr(0, 160).rsplit(' ').first.rtrim(",;:");
+  return reason.empty() ? "fails without a message" : reason.str();
+}
+
 std::string ExpectedFailures::read(llvm::StringRef file) {
   auto buffer = llvm::MemoryBuffer::getFile(file);
   if (!buffer)
@@ -72,11 +90,8 @@ void ExpectedFailures::update(llvm::StringRef suite, llvm::StringRef test, Devic
   if (failure) {
     ExpectedFailure &line = lines[key];
     line.devices.insert(device);
-    if (line.reason.empty()) {
-      line.reason = llvm::StringRef(*failure).split('\n').first.substr(0, 160).trim().str();
-      if (line.reason.empty())
-        line.reason = "fails without a message";
-    }
+    if (line.reason.empty())
+      line.reason = reasonOf(*failure);
     return;
   }
   auto found = lines.find(key);
