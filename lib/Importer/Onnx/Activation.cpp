@@ -40,6 +40,10 @@ Value buildSoftplus(Builder &b, Value x) {
 
 Value buildSoftsign(Builder &b, Value x) { return b.divide(x, b.add(b.abs(x), 1.0)); }
 
+Value buildSwish(Builder &b, Value x, double alpha) {
+  return b.multiply(x, b.unary<LogisticOp>(alpha == 1 ? x : b.multiply(x, alpha)));
+}
+
 Value buildSoftmax(Builder &b, Value x, int64_t axis) {
   if (!x)
     return {};
@@ -152,10 +156,14 @@ LogicalResult importMish(Node &node) {
 }
 
 LogicalResult importSwish(Node &node) {
+  return node.output(0, buildSwish(node.b, node.input(0), node.real("alpha", 1)));
+}
+
+LogicalResult importSwiGLU(Node &node) {
   Builder &b = node.b;
-  Value x = node.input(0);
-  double alpha = node.real("alpha", 1);
-  return node.output(0, b.multiply(x, b.unary<LogisticOp>(alpha == 1 ? x : b.multiply(x, alpha))));
+  if (b.dims(node.input(0)) != b.dims(node.input(1)))
+    return node.fail("expected a gate and a value of one shape");
+  return node.output(0, b.multiply(buildSwish(b, node.input(0), node.real("alpha", 1)), node.input(1)));
 }
 
 LogicalResult importShrink(Node &node) {
@@ -243,6 +251,7 @@ void addActivationHandlers(HandlerTable &table) {
   table.add("Softsign", importSoftsign);
   table.add("Mish", importMish);
   table.add("Swish", importSwish);
+  table.add("SwiGLU", importSwiGLU);
   table.add("Shrink", importShrink);
   table.add("Gelu", importGelu);
   table.add("Softmax", 1, importFlattened<buildSoftmax>);

@@ -14,6 +14,8 @@ mlir::Value buildHardSigmoid(Builder &b, mlir::Value x, double alpha, double bet
 mlir::Value buildElu(Builder &b, mlir::Value x, double alpha);
 mlir::Value buildSoftplus(Builder &b, mlir::Value x);
 mlir::Value buildSoftsign(Builder &b, mlir::Value x);
+/// x * sigmoid(alpha * x).
+mlir::Value buildSwish(Builder &b, mlir::Value x, double alpha);
 /// Composites "softmax", "log_softmax" {axis} and "gelu" {approximate}.
 mlir::Value buildSoftmax(Builder &b, mlir::Value x, int64_t axis);
 mlir::Value buildLogSoftmax(Builder &b, mlir::Value x, int64_t axis);

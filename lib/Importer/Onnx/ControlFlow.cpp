@@ -288,10 +288,22 @@ LogicalResult importLoop(Node &node) {
       for (int64_t scan = 0; scan < scanCount; ++scan)
         rows[scan].push_back(b.expandDims((*next)[1 + carriedCount + scan], 0));
     }
-    for (SmallVector<Value> &row : rows) {
-      if (row.empty())
-        return node.fail("a loop that never runs collects values of a shape that nothing tells");
-      values.push_back(b.concatenate(row, 0));
+    FailureOr<SmallVector<Value>> probe = SmallVector<Value>();
+    if (scanCount > 0 && rows[0].empty()) {
+      // It never runs: the collected values' shapes are those that it would give.
+      probe = bodyAt(b.integerScalar(b.i64(), 0), condition, carried);
+      if (failed(probe))
+        return failure();
+    }
+    for (auto [scan, row] : llvm::enumerate(rows)) {
+      if (!row.empty()) {
+        values.push_back(b.concatenate(row, 0));
+        continue;
+      }
+      Value like = (*probe)[1 + carriedCount + scan];
+      SmallVector<Dim> dims = b.dims(like);
+      dims.insert(dims.begin(), b.size(0));
+      values.push_back(b.splat(b.element(like), 0, dims));
     }
     return setOutputs(node, values);
   };
@@ -305,9 +317,19 @@ LogicalResult importLoop(Node &node) {
   }
   // Collected values need as many rows as there are trips: the condition has to stay true.
   bool collects = scanCount > 0;
-  if (collects && (!trips || starts != true))
-    return node.fail("the loop collects values, so that a result's shape depends on how often it runs; the trip count "
-                     "must be known at compile time and the condition true");
+  if (collects && (!trips || starts != true)) {
+    int64_t unknown = trips ? 1 : 0;
+    std::string what = unknown == 0 ? "the trip count" : "the condition";
+    if (node.has(unknown))
+      node.error()
+          << "input '" << node.inputName(unknown) << "' gives " << what << " and must be known at compile time, "
+          << "since the loop collects values, so that a result's shape depends on how often it runs; make it a "
+          << "constant or an expression of the inputs' sizes";
+    else
+      node.error() << "the loop collects values and has no trip count, so that a result's shape depends on data; give "
+                   << "it a trip count";
+    return failure();
+  }
   if (tripsKnown && trips->getConstant() <= kMostUnrolledTrips && starts == true) {
     // A condition that the body computes can be followed only where it turns out to be known.
     bool conditionIsPassed = body->output(0).name() == body->input(1).name();
@@ -374,10 +396,77 @@ LogicalResult importLoop(Node &node) {
 // Scan
 //===----------------------------------------------------------------------===//
 
+/// What a scan says of its scanned inputs and collected outputs, an entry each.
+struct ScanAxes {
+  SmallVector<int64_t> inputs, inputsReversed, outputs, outputsReversed;
+};
+
+/// Runs the body over the slices of `scanned`. Gives the final states, then the collected values with the slices along
+/// dimension 0. Beyond `length` (an i64 scalar, or null) states stay, and zeros are collected.
+FailureOr<SmallVector<Value>> scan(Node &node, const onnx::GraphProto &body, ArrayRef<Value> initial,
+                                   ArrayRef<Value> scanned, const ScanAxes &axes, Value length) {
+  Builder &b = node.b;
+  size_t states = initial.size(), collectedCount = axes.outputs.size();
+  Dim trips = b.dim(scanned[0], axes.inputs[0]);
+  for (auto [x, axis] : llvm::zip(scanned, axes.inputs))
+    if (b.dim(x, axis) != trips) {
+      node.error() << "the scanned inputs have " << trips << " and " << b.dim(x, axis) << " slices; expected as many";
+      return failure();
+    }
+  auto bodyOn = [&](ArrayRef<Value> current, ArrayRef<Value> rows) -> FailureOr<SmallVector<Value>> {
+    SmallVector<Value> arguments(current);
+    llvm::append_range(arguments, rows);
+    if (llvm::is_contained(arguments, Value()))
+      return failure();
+    return node.importer.importSubgraph(body, node.scope, arguments);
+  };
+  auto rowsAt = [&](Value index) {
+    SmallVector<Value> rows;
+    Value last = b.sizeValue(trips - 1, b.i64());
+    for (size_t i = 0; i < scanned.size(); ++i)
+      rows.push_back(readRow(b, scanned[i], axes.inputsReversed[i] ? b.subtract(last, index) : index, axes.inputs[i]));
+    return rows;
+  };
+  // The collected values' shapes are seen from the body, built once on zeros for that; it is dead and goes away.
+  SmallVector<Value> zeros;
+  for (size_t i = 0; i < scanned.size(); ++i) {
+    SmallVector<Dim> dims = b.dims(scanned[i]);
+    dims.erase(dims.begin() + axes.inputs[i]);
+    zeros.push_back(b.splat(b.element(scanned[i]), 0, dims));
+  }
+  FailureOr<SmallVector<Value>> probe = bodyOn(initial, zeros);
+  if (failed(probe))
+    return failure();
+  SmallVector<Value> carried(initial);
+  for (size_t i = 0; i < collectedCount; ++i) {
+    SmallVector<Dim> dims = b.dims((*probe)[states + i]);
+    dims.insert(dims.begin(), trips);
+    carried.push_back(b.splat(b.element((*probe)[states + i]), 0, dims));
+  }
+  return buildCounted(b, trips, carried, [&](ArrayRef<Value> arguments) -> FailureOr<SmallVector<Value>> {
+    Value index = arguments[0];
+    ArrayRef<Value> current = arguments.slice(1, states);
+    FailureOr<SmallVector<Value>> next = bodyOn(current, rowsAt(index));
+    if (failed(next))
+      return failure();
+    Value runs = length ? b.compare(ComparisonDirection::LT, index, length) : Value();
+    Value last = b.sizeValue(trips - 1, b.i64());
+    for (size_t i = 0; i < states && runs; ++i)
+      (*next)[i] = b.select(runs, (*next)[i], current[i]);
+    for (size_t i = 0; i < collectedCount; ++i) {
+      Value &row = (*next)[states + i];
+      if (runs)
+        row = b.select(runs, row, b.scalarLike(row, 0));
+      Value place = axes.outputsReversed[i] ? b.subtract(last, index) : index;
+      row = writeRow(b, arguments[1 + states + i], row, place, 0);
+    }
+    return next;
+  });
+}
+
+/// Since opset 9: axes and directions of any kind, no batch.
 LogicalResult importScan(Node &node) {
   Builder &b = node.b;
-  if (node.opset() < 9)
-    return node.fail("Scan of opset 8 is not supported; convert the model to opset 9 or up");
   const onnx::GraphProto *body = node.graph("body");
   int64_t scanInputs = node.requiredInteger("num_scan_inputs");
   if (!body || node.failed())
@@ -393,68 +482,22 @@ LogicalResult importScan(Node &node) {
     values.resize(count, 0);
     return values;
   };
-  SmallVector<int64_t> inputAxes = list("scan_input_axes", scanInputs),
-                       inputReversed = list("scan_input_directions", scanInputs),
-                       outputAxes = list("scan_output_axes", scanOutputs),
-                       outputReversed = list("scan_output_directions", scanOutputs);
+  ScanAxes axes{list("scan_input_axes", scanInputs), list("scan_input_directions", scanInputs),
+                list("scan_output_axes", scanOutputs), list("scan_output_directions", scanOutputs)};
+  for (int64_t i = 0; i < node.inputCount(); ++i)
+    if (!node.has(i))
+      return node.fail(i < states ? "a state is absent" : "a scanned input is absent");
+  for (int64_t i = 0; i < scanInputs && !node.failed(); ++i)
+    axes.inputs[i] = node.axis(axes.inputs[i], b.rank(node.input(states + i)));
   if (node.failed())
     return failure();
-  SmallVector<Value> scanned;
-  for (int64_t i = 0; i < scanInputs; ++i) {
-    Value x = node.input(states + i);
-    if (!x)
-      return node.fail("a scanned input is absent");
-    inputAxes[i] = node.axis(inputAxes[i], b.rank(x));
-    if (node.failed())
-      return failure();
-    scanned.push_back(x);
-  }
-  Dim trips = b.dim(scanned[0], inputAxes[0]);
-  for (auto [x, axis] : llvm::zip(scanned, inputAxes))
-    if (b.dim(x, axis) != trips) {
-      node.error() << "the scanned inputs have " << trips << " and " << b.dim(x, axis) << " slices; expected as many";
-      return failure();
-    }
-  if (trips == b.size(0))
-    return node.fail("a scan over no slices gives values of a shape that nothing tells");
-  auto bodyAt = [&](Value index, ArrayRef<Value> current) -> FailureOr<SmallVector<Value>> {
-    SmallVector<Value> arguments(current);
-    Value last = b.sizeValue(trips - 1, b.i64());
-    for (int64_t i = 0; i < scanInputs; ++i)
-      arguments.push_back(readRow(b, scanned[i], inputReversed[i] ? b.subtract(last, index) : index, inputAxes[i]));
-    if (llvm::is_contained(arguments, Value()))
-      return failure();
-    return node.importer.importSubgraph(*body, node.scope, arguments);
-  };
-  SmallVector<Value> initial(node.allInputs().take_front(states));
-  if (llvm::is_contained(initial, Value()))
-    return node.fail("a state is absent");
-  // The collected values' shapes are seen from the body, built once for that; it is dead and goes away.
-  FailureOr<SmallVector<Value>> probe = bodyAt(b.integerScalar(b.i64(), 0), initial);
-  if (failed(probe))
-    return failure();
-  for (int64_t i = 0; i < scanOutputs; ++i) {
-    SmallVector<Dim> dims = b.dims((*probe)[states + i]);
-    dims.insert(dims.begin(), trips);
-    initial.push_back(b.splat(b.element((*probe)[states + i]), 0, dims));
-  }
   FailureOr<SmallVector<Value>> results =
-      buildCounted(b, trips, initial, [&](ArrayRef<Value> arguments) -> FailureOr<SmallVector<Value>> {
-        FailureOr<SmallVector<Value>> next = bodyAt(arguments[0], arguments.slice(1, states));
-        if (failed(next))
-          return failure();
-        Value last = b.sizeValue(trips - 1, b.i64());
-        for (int64_t i = 0; i < scanOutputs; ++i) {
-          Value place = outputReversed[i] ? b.subtract(last, arguments[0]) : arguments[0];
-          (*next)[states + i] = writeRow(b, arguments[1 + states + i], (*next)[states + i], place, 0);
-        }
-        return next;
-      });
+      scan(node, *body, node.allInputs().take_front(states), node.allInputs().drop_front(states), axes, Value());
   if (failed(results))
     return failure();
   for (int64_t i = 0; i < scanOutputs; ++i) {
     Value &collected = (*results)[states + i];
-    int64_t axis = node.axis(outputAxes[i], b.rank(collected));
+    int64_t axis = node.axis(axes.outputs[i], b.rank(collected));
     if (node.failed())
       return failure();
     SmallVector<int64_t> permutation;
@@ -466,12 +509,75 @@ LogicalResult importScan(Node &node) {
   return setOutputs(node, *results);
 }
 
+/// Opset 8: every state, scanned input and output has the batch as dimension 0, and slices along dimension 1; the first
+/// input may give each sample a length.
+LogicalResult importBatchedScan(Node &node) {
+  Builder &b = node.b;
+  const onnx::GraphProto *body = node.graph("body");
+  int64_t scanInputs = node.requiredInteger("num_scan_inputs");
+  if (!body || node.failed())
+    return failure();
+  int64_t states = node.inputCount() - 1 - scanInputs;
+  int64_t scanOutputs = static_cast<int64_t>(body->output_size()) - states;
+  if (scanInputs < 1 || states < 0 || scanOutputs < 0 || body->input_size() != static_cast<int>(node.inputCount()) - 1)
+    return node.fail("attribute 'num_scan_inputs' does not fit the inputs and the body");
+  ScanAxes axes;
+  axes.inputs.assign(scanInputs, 0);
+  axes.inputsReversed = node.integerList("directions", SmallVector<int64_t>(scanInputs, 0));
+  axes.outputs.assign(scanOutputs, 0);
+  axes.outputsReversed.assign(scanOutputs, 0);
+  if (static_cast<int64_t>(axes.inputsReversed.size()) != scanInputs)
+    return node.fail("attribute 'directions': expected an entry a scanned input");
+  bool isReversed = llvm::any_of(axes.inputsReversed, [](int64_t direction) { return direction != 0; });
+  if (node.has(0) && isReversed)
+    return node.fail("a scan from the end of sequences of different lengths is not supported; convert the model to "
+                     "opset 9 or up");
+  Value lengths = node.has(0) ? b.convert(node.input(0), b.i64()) : Value();
+  ArrayRef<Value> inputs = node.allInputs().drop_front();
+  for (auto [i, x] : llvm::enumerate(inputs))
+    if (!x || b.rank(x) < (static_cast<int64_t>(i) < states ? 1 : 2) || b.dim(x, 0) != b.dim(inputs[0], 0))
+      return node.fail("expected states [batch, ...] and scanned inputs [batch, slices, ...]");
+  Dim batch = b.dim(inputs[0], 0);
+  auto sampleAt = [&](Value sample) -> FailureOr<SmallVector<Value>> {
+    SmallVector<Value> rows;
+    for (Value x : inputs)
+      rows.push_back(readRow(b, x, sample, 0));
+    if (llvm::is_contained(rows, Value()))
+      return failure();
+    Value length = lengths ? readRow(b, lengths, sample, 0) : Value();
+    return scan(node, *body, ArrayRef(rows).take_front(states), ArrayRef(rows).drop_front(states), axes, length);
+  };
+  if (batch == b.size(0))
+    return node.fail("a scan over no samples gives values of a shape that nothing tells");
+  // Built once to see the results' shapes; dead, and goes away.
+  FailureOr<SmallVector<Value>> probe = sampleAt(b.integerScalar(b.i64(), 0));
+  if (failed(probe))
+    return failure();
+  SmallVector<Value> initial;
+  for (Value result : *probe) {
+    SmallVector<Dim> dims = b.dims(result);
+    dims.insert(dims.begin(), batch);
+    initial.push_back(b.splat(b.element(result), 0, dims));
+  }
+  FailureOr<SmallVector<Value>> results =
+      buildCounted(b, batch, initial, [&](ArrayRef<Value> arguments) -> FailureOr<SmallVector<Value>> {
+        FailureOr<SmallVector<Value>> next = sampleAt(arguments[0]);
+        if (failed(next))
+          return failure();
+        for (auto [i, row] : llvm::enumerate(*next))
+          row = writeRow(b, arguments[1 + i], row, arguments[0], 0);
+        return next;
+      });
+  return succeeded(results) ? setOutputs(node, *results) : failure();
+}
+
 } // namespace
 
 void addControlFlowHandlers(HandlerTable &table) {
   table.add("If", importIf);
   table.add("Loop", importLoop);
-  table.add("Scan", importScan);
+  table.add("Scan", 8, importBatchedScan);
+  table.add("Scan", 9, importScan);
 }
 
 } // namespace weft::importer

@@ -2,6 +2,7 @@
 
 #include "lib/Importer/Onnx/GraphImporter.h"
 #include "lib/Importer/Onnx/GraphOrder.h"
+#include "lib/Importer/Onnx/NewerFields.h"
 #include "lib/Support/Onnx/ElementTypes.h"
 #include "lib/Support/Onnx/Opsets.h"
 #include "lib/Support/Onnx/onnx.pb.h"
@@ -305,7 +306,7 @@ LogicalResult GraphImporter::importNode(const onnx::NodeProto &proto, Scope &sco
       return node.fail("input '" + input + "' is not a value of the graph");
   }
 
-  if (const onnx::FunctionProto *function = findFunction(domain, proto.op_type())) {
+  if (const onnx::FunctionProto *function = findFunction(proto)) {
     if (failed(importCall(*function, node)))
       return failure();
   } else {
@@ -375,9 +376,10 @@ FailureOr<SmallVector<Value>> GraphImporter::importSubgraph(const onnx::GraphPro
 // Functions
 //===----------------------------------------------------------------------===//
 
-const onnx::FunctionProto *GraphImporter::findFunction(StringRef domain, StringRef name) const {
+const onnx::FunctionProto *GraphImporter::findFunction(const onnx::NodeProto &node) const {
   for (const onnx::FunctionProto &function : model().functions())
-    if (function.name() == name && canonicalDomain(function.domain()) == domain)
+    if (function.name() == node.op_type() && canonicalDomain(function.domain()) == canonicalDomain(node.domain()) &&
+        overloadOf(function) == overloadOf(node))
       return &function;
   return nullptr;
 }
@@ -404,6 +406,12 @@ LogicalResult GraphImporter::importCall(const onnx::FunctionProto &function, Nod
   for (const std::string &name : function.attribute())
     if (const onnx::AttributeProto *value = node.attribute(name))
       scope.attributes[name] = value;
+  // They live as long as the scope, which names them.
+  std::vector<std::shared_ptr<const onnx::AttributeProto>> defaults = defaultAttributes(function);
+  for (const auto &fallback : defaults) {
+    const onnx::AttributeProto *value = node.attribute(fallback->name());
+    scope.attributes[fallback->name()] = value ? value : fallback.get();
+  }
   ++depth;
   LogicalResult imported = importNodes(function.node(), scope);
   --depth;
@@ -458,7 +466,7 @@ void GraphImporter::collectUnsupported(const NodeList &nodes, const std::map<std
       for (const onnx::GraphProto &graph : attribute.graphs())
         collectUnsupported(graph.node(), opsets, found);
     }
-    if (const onnx::FunctionProto *function = findFunction(domain, node.op_type())) {
+    if (const onnx::FunctionProto *function = findFunction(node)) {
       if (found.visited.insert(function).second) {
         std::map<std::string, int64_t> own;
         for (const onnx::OperatorSetIdProto &import : function->opset_import())
@@ -468,13 +476,13 @@ void GraphImporter::collectUnsupported(const NodeList &nodes, const std::map<std
       continue;
     }
     auto opset = opsets.find(domain);
+    const OnnxOperator *op = domain.empty() ? findOnnxOperator(node.op_type()) : nullptr;
     std::string reason;
     if (opset == opsets.end())
       reason = "the model imports no opset of this domain";
     else if (!handlers.knows(domain, node.op_type()))
-      reason = domain.empty() && !findOnnxOperator(node.op_type()) ? "not an operator of ONNX" : "";
-    else if (!handlers.find(domain, node.op_type(), opset->second) ||
-             (domain.empty() && findOnnxOperator(node.op_type())->versionIn(opset->second) == 0))
+      reason = domain.empty() && !op ? "not an operator of ONNX" : "";
+    else if (!handlers.find(domain, node.op_type(), opset->second) || (op && op->versionIn(opset->second) == 0))
       reason = "not in this opset";
     else
       continue;

@@ -93,7 +93,8 @@ private:
   /// The value of a name; null where no graph around has it.
   mlir::Value lookUp(llvm::StringRef name, Scope &scope);
   bool isDefined(llvm::StringRef name, const Scope &scope) const;
-  const onnx::FunctionProto *findFunction(llvm::StringRef domain, llvm::StringRef name) const;
+  /// The function of the model that a node calls, or null.
+  const onnx::FunctionProto *findFunction(const onnx::NodeProto &node) const;
   mlir::FailureOr<mlir::RankedTensorType> inputType(const onnx::ValueInfoProto &input);
   /// Turns the inputs and outputs that `states` names into states.
   mlir::LogicalResult makeStates(llvm::ArrayRef<std::pair<std::string, mlir::Value>> results);

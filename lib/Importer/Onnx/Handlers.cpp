@@ -1,6 +1,10 @@
 //===- Handlers.cpp - Which function imports which ONNX operator ---------------------------------===//
 
 #include "lib/Importer/Onnx/Handlers.h"
+#include "lib/Importer/Onnx/Attention.h"
+#include "lib/Importer/Onnx/Contrib.h"
+#include "lib/Importer/Onnx/Random.h"
+#include "lib/Importer/Onnx/Training.h"
 
 namespace weft::importer {
 
@@ -42,6 +46,16 @@ HandlerTable makeHandlerTable() {
   addResizeHandlers(table);
   addEinsumHandlers(table);
   addQuantizationHandlers(table);
+  addAttentionHandlers(table);
+  addRotaryEmbeddingHandlers(table);
+  addLinearAttentionHandlers(table);
+  addRandomHandlers(table);
+  addTrainingHandlers(table);
+  addContribActivationHandlers(table);
+  addContribAttentionHandlers(table);
+  addContribContractionHandlers(table);
+  addContribNormalizationHandlers(table);
+  addContribQuantizationHandlers(table);
   return table;
 }
 

@@ -1,7 +1,8 @@
 //===- Normalization.cpp - ONNX's normalizations -------------------------------------------------===//
 
+#include "lib/Importer/Onnx/Normalization.h"
 #include "lib/Importer/Onnx/Handlers.h"
-#include "lib/Importer/Onnx/Node.h"
+#include "lib/Importer/Onnx/Random.h"
 #include "lib/Support/Onnx/ElementTypes.h"
 
 using namespace mlir;
@@ -21,6 +22,104 @@ Value variance(Builder &b, Value x, Value mean, ArrayRef<int64_t> dimensions) {
   Value difference = b.subtract(x, mean);
   return b.mean(b.multiply(difference, difference), dimensions, /*keepDims=*/true);
 }
+
+SmallVector<int64_t> trailingDimensions(Builder &b, Value x, int64_t axis) {
+  SmallVector<int64_t> trailing;
+  for (int64_t i = axis; i < b.rank(x); ++i)
+    trailing.push_back(i);
+  return trailing;
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Builders
+//===----------------------------------------------------------------------===//
+
+NormalizationResult buildLayerNorm(Builder &b, Value x, Value scale, Value bias, int64_t axis, double epsilon,
+                                   Type wide, bool wantsStatistics) {
+  SmallVector<Dim> trailing(ArrayRef(b.dims(x)).drop_front(axis));
+  SmallVector<Value> operands{x, b.broadcast(scale, trailing)};
+  if (bias)
+    operands.push_back(b.broadcast(bias, trailing));
+  SmallVector<NamedAttribute> config{b.ops.getNamedAttr("axis", b.ops.getI64IntegerAttr(axis)),
+                                     b.ops.getNamedAttr("epsilon", b.ops.getF32FloatAttr(epsilon))};
+  SmallVector<Value> results =
+      b.composite("layer_norm", config, operands, [&](Builder &b, ArrayRef<Value> a) -> SmallVector<Value> {
+        SmallVector<int64_t> trailing = trailingDimensions(b, a[0], axis);
+        Value values = b.convert(a[0], wide);
+        Value mean = b.mean(values, trailing, /*keepDims=*/true);
+        Value factor = inverseDeviation(b, variance(b, values, mean, trailing), epsilon);
+        Value normalized = b.convert(b.multiply(b.subtract(values, mean), factor), b.element(a[0]));
+        Value result = b.multiply(normalized, a[1]);
+        if (a.size() > 2)
+          result = b.add(result, a[2]);
+        return wantsStatistics ? SmallVector<Value>{result, mean, factor} : SmallVector<Value>{result};
+      });
+  results.resize(3);
+  return {results[0], results[1], results[2]};
+}
+
+NormalizationResult buildRmsNorm(Builder &b, Value x, Value scale, int64_t axis, double epsilon, Type wide,
+                                 bool wantsStatistics) {
+  Value factors = b.broadcast(scale, SmallVector<Dim>(ArrayRef(b.dims(x)).drop_front(axis)));
+  SmallVector<NamedAttribute> config{b.ops.getNamedAttr("axis", b.ops.getI64IntegerAttr(axis)),
+                                     b.ops.getNamedAttr("epsilon", b.ops.getF32FloatAttr(epsilon))};
+  SmallVector<Value> results =
+      b.composite("rms_norm", config, {x, factors}, [&](Builder &b, ArrayRef<Value> a) -> SmallVector<Value> {
+        Type element = b.element(a[1]); // The result has the scale's type.
+        Value values = b.convert(a[0], wide);
+        Value square = b.mean(b.multiply(values, values), trailingDimensions(b, a[0], axis), /*keepDims=*/true);
+        Value factor = inverseDeviation(b, square, epsilon);
+        Value result = b.multiply(b.convert(b.multiply(values, factor), element), a[1]);
+        return wantsStatistics ? SmallVector<Value>{result, factor} : SmallVector<Value>{result};
+      });
+  results.resize(2);
+  return {results[0], Value(), results[1]};
+}
+
+Value buildGroupNorm(Builder &b, Value x, int64_t groups, double epsilon, Type wide) {
+  std::optional<Dim> channels = groups > 0 ? b.dim(x, 1).divideExactly(b.size(groups)) : std::optional<Dim>();
+  if (!channels) {
+    b.error() << "expected a number of groups that divides the " << b.dim(x, 1) << " channels, got " << groups;
+    return {};
+  }
+  SmallVector<Dim> grouped{b.dim(x, 0), b.size(groups), *channels};
+  for (int64_t i = 2; i < b.rank(x); ++i)
+    grouped.push_back(b.dim(x, i));
+  Value split = b.convert(b.reshape(x, grouped), wide);
+  SmallVector<int64_t> within = trailingDimensions(b, split, 2);
+  Value mean = b.mean(split, within, /*keepDims=*/true);
+  Value factor = inverseDeviation(b, variance(b, split, mean, within), epsilon);
+  return b.convert(b.multiply(b.subtract(split, mean), factor), b.element(x));
+}
+
+std::pair<Value, Value> buildDropout(Node &node, Value x, int64_t ratioInput, int64_t trainingInput) {
+  Builder &b = node.b;
+  uint64_t key = randomKey(node);
+  std::optional<double> training = node.has(trainingInput) ? b.scalarContents(node.input(trainingInput)) : 0,
+                        ratio = node.has(ratioInput) ? b.scalarContents(node.input(ratioInput)) : 0.5;
+  if ((training && *training == 0) || (ratio && *ratio == 0))
+    return {x, b.splat(b.i1(), 1, b.dims(x))};
+  if (!b.isFloat(x)) {
+    node.error() << "expected floats";
+    return {};
+  }
+  Value drawn = uniformNumbers(b, key, b.dims(x), b.element(x));
+  Type compute = b.element(drawn);
+  Value share =
+      node.has(ratioInput) ? b.convert(b.reshape(node.input(ratioInput), {}), compute) : b.scalar(compute, 0.5);
+  Value kept = b.compare(ComparisonDirection::GE, drawn, share);
+  Value scaled = b.convert(b.divide(b.convert(x, compute), b.subtract(b.scalar(compute, 1), share)), b.element(x));
+  if (!training) {
+    Value isTraining = b.reshape(node.input(trainingInput), {});
+    kept = b.binary<OrOp>(kept, b.unary<NotOp>(isTraining));
+    scaled = b.select(isTraining, scaled, x);
+  }
+  return {b.select(kept, scaled, b.scalarLike(x, 0)), kept};
+}
+
+namespace {
 
 /// x * (scale * rsqrt(variance + epsilon)) + (bias - mean * that), on vectors along dimension 1.
 Value applyBatchNorm(Builder &b, Value x, Value scale, Value bias, Value mean, Value variance, double epsilon) {
@@ -129,13 +228,6 @@ Type stashType(Node &node) {
   return element.getIntOrFloatBitWidth() > type.getIntOrFloatBitWidth() ? element : type;
 }
 
-SmallVector<int64_t> trailingDimensions(Builder &b, Value x, int64_t axis) {
-  SmallVector<int64_t> trailing;
-  for (int64_t i = axis; i < b.rank(x); ++i)
-    trailing.push_back(i);
-  return trailing;
-}
-
 LogicalResult importLayerNormalization(Node &node) {
   Builder &b = node.b;
   Value x = node.input(0);
@@ -143,35 +235,17 @@ LogicalResult importLayerNormalization(Node &node) {
   int64_t axis = node.axis(node.integer("axis", -1), b.rank(x));
   if (!b.isFloat(x))
     return node.fail("expected floats");
-  Type wide = stashType(node), element = b.element(x);
+  Type wide = stashType(node);
   if (node.failed())
     return failure();
-  SmallVector<Value> operands{x, b.broadcast(node.input(1), SmallVector<Dim>(ArrayRef(b.dims(x)).drop_front(axis)))};
-  if (node.has(2))
-    operands.push_back(b.broadcast(node.input(2), SmallVector<Dim>(ArrayRef(b.dims(x)).drop_front(axis))));
-  bool wantsStatistics = node.wants(1) || node.wants(2);
-  SmallVector<NamedAttribute> config{b.ops.getNamedAttr("axis", b.ops.getI64IntegerAttr(axis)),
-                                     b.ops.getNamedAttr("epsilon", b.ops.getF32FloatAttr(epsilon))};
-  SmallVector<Value> results =
-      b.composite("layer_norm", config, operands, [&](Builder &b, ArrayRef<Value> a) -> SmallVector<Value> {
-        SmallVector<int64_t> trailing = trailingDimensions(b, a[0], axis);
-        Value values = b.convert(a[0], wide);
-        Value mean = b.mean(values, trailing, /*keepDims=*/true);
-        Value factor = inverseDeviation(b, variance(b, values, mean, trailing), epsilon);
-        Value normalized = b.convert(b.multiply(b.subtract(values, mean), factor), element);
-        Value result = b.multiply(normalized, a[1]);
-        if (a.size() > 2)
-          result = b.add(result, a[2]);
-        return wantsStatistics ? SmallVector<Value>{result, mean, factor} : SmallVector<Value>{result};
-      });
-  if (results.empty())
+  NormalizationResult normalized =
+      buildLayerNorm(b, x, node.input(1), node.input(2), axis, epsilon, wide, node.wants(1) || node.wants(2));
+  if (failed(node.output(0, normalized.result)) || (node.wants(1) && failed(node.output(1, normalized.mean))))
     return failure();
-  for (auto [i, result] : llvm::enumerate(results))
-    if (failed(node.output(i, result)))
-      return failure();
-  return success();
+  return node.wants(2) ? node.output(2, normalized.factor) : success();
 }
 
+/// RMSNormalization, and the operator that ONNX Runtime had for it before, which may give its factor too.
 LogicalResult importRMSNormalization(Node &node) {
   Builder &b = node.b;
   Value x = node.input(0);
@@ -179,20 +253,13 @@ LogicalResult importRMSNormalization(Node &node) {
   int64_t axis = node.axis(node.integer("axis", -1), b.rank(x));
   if (!b.isFloat(x))
     return node.fail("expected floats");
-  Type wide = stashType(node), element = b.element(x);
+  Type wide = stashType(node);
   if (node.failed())
     return failure();
-  Value scale = b.broadcast(node.input(1), SmallVector<Dim>(ArrayRef(b.dims(x)).drop_front(axis)));
-  SmallVector<NamedAttribute> config{b.ops.getNamedAttr("axis", b.ops.getI64IntegerAttr(axis)),
-                                     b.ops.getNamedAttr("epsilon", b.ops.getF32FloatAttr(epsilon))};
-  SmallVector<Value> results =
-      b.composite("rms_norm", config, {x, scale}, [&](Builder &b, ArrayRef<Value> a) -> SmallVector<Value> {
-        Value values = b.convert(a[0], wide);
-        Value square = b.mean(b.multiply(values, values), trailingDimensions(b, a[0], axis), /*keepDims=*/true);
-        Value normalized = b.convert(b.multiply(values, inverseDeviation(b, square, epsilon)), element);
-        return {b.multiply(normalized, b.convert(a[1], element))};
-      });
-  return node.output(0, results.empty() ? Value() : results[0]);
+  NormalizationResult normalized = buildRmsNorm(b, x, node.input(1), axis, epsilon, wide, node.wants(1));
+  if (failed(node.output(0, normalized.result)))
+    return failure();
+  return node.wants(1) ? node.output(1, normalized.factor) : success();
 }
 
 LogicalResult importGroupNormalization(Node &node) {
@@ -202,20 +269,10 @@ LogicalResult importGroupNormalization(Node &node) {
   int64_t groups = node.requiredInteger("num_groups");
   if (!node.expectRankAtLeast(0, 2) || !node.expectRank(1, 1) || !node.expectRank(2, 1))
     return failure();
-  Type wide = node.opset() >= 21 ? stashType(node) : b.element(x), element = b.element(x);
-  std::optional<Dim> channelsOfGroup = groups > 0 ? b.dim(x, 1).divideExactly(b.size(groups)) : std::optional<Dim>();
-  if (!channelsOfGroup || node.failed()) {
-    node.error() << "attribute 'num_groups': " << groups << " does not divide the " << b.dim(x, 1) << " channels";
+  Type wide = node.opset() >= 21 ? stashType(node) : b.element(x);
+  if (node.failed())
     return failure();
-  }
-  SmallVector<Dim> grouped{b.dim(x, 0), b.size(groups), *channelsOfGroup};
-  for (int64_t i = 2; i < b.rank(x); ++i)
-    grouped.push_back(b.dim(x, i));
-  Value split = b.convert(b.reshape(x, grouped), wide);
-  SmallVector<int64_t> within = trailingDimensions(b, split, 2);
-  Value mean = b.mean(split, within, /*keepDims=*/true);
-  Value factor = inverseDeviation(b, variance(b, split, mean, within), epsilon);
-  Value normalized = b.convert(b.multiply(b.subtract(split, mean), factor), element);
+  Value normalized = buildGroupNorm(b, x, groups, epsilon, wide);
   // Opset 18 has a scale a group, 21 one a channel.
   bool perGroup = node.opset() < 21;
   if (!perGroup)
@@ -273,34 +330,23 @@ LogicalResult importLpNormalization(Node &node) {
   return node.output(0, b.select(isZero, b.scalarLike(x, 0), b.divide(x, norm)));
 }
 
-/// Dropout does nothing outside training; its mask is then all true.
+/// Dropout does nothing outside training; its mask is then all true. In training each element is dropped with the
+/// probability `ratio`, and the others grow by as much as the sum shrinks.
 LogicalResult importDropout(Node &node) {
   Builder &b = node.b;
-  Value x = node.input(0);
   node.ignore("consumed_inputs");
-  node.ignore("seed");
   if (node.opset() < 7 && node.hasAttribute("is_test") && node.integer("is_test", 0) == 0 &&
       node.real("ratio", 0.5) != 0)
-    return node.fail("attribute 'is_test': 0 (training) is not supported here; export the model for inference");
+    return node.fail("attribute 'is_test': 0 (training) is not supported in this opset; convert the model to opset 12 "
+                     "or up, where an input says so");
   node.ignore("is_test");
   node.ignore("ratio");
-  if (node.has(2)) {
-    std::optional<TensorValue> training = node.constant(2, "training_mode");
-    if (!training)
-      return failure();
-    if (training->getElementCount() == 1 && training->getInteger(0) != 0) {
-      std::optional<TensorValue> ratio = node.has(1) ? node.constant(1, "the ratio") : std::nullopt;
-      if (node.failed())
-        return failure();
-      if (!ratio || ratio->getElementCount() != 1 || ratio->getFloat(0) != 0)
-        return node.fail("training_mode is true, so that the result is random; export the model for inference");
-    }
-  }
-  if (failed(node.output(0, x)))
+  auto [result, mask] = buildDropout(node, node.input(0), 1, 2);
+  if (failed(node.output(0, result)))
     return failure();
   // Before opset 10 the mask has the input's type.
-  Type maskType = node.opset() < 10 ? b.element(x) : b.i1();
-  return node.wants(1) ? node.output(1, b.splat(maskType, 1, b.dims(x))) : success();
+  Type maskType = node.opset() < 10 ? b.element(node.input(0)) : b.i1();
+  return node.wants(1) ? node.output(1, b.convert(mask, maskType)) : success();
 }
 
 } // namespace
@@ -310,6 +356,7 @@ void addNormalizationHandlers(HandlerTable &table) {
   table.add("InstanceNormalization", importInstanceNormalization);
   table.add("LayerNormalization", importLayerNormalization);
   table.add("RMSNormalization", importRMSNormalization);
+  table.add("SimplifiedLayerNormalization", importRMSNormalization);
   table.add("GroupNormalization", importGroupNormalization);
   table.add("LRN", importLRN);
   table.add("MeanVarianceNormalization", importMeanVarianceNormalization);

@@ -1,5 +1,6 @@
 //===- Pooling.cpp - ONNX's poolings -------------------------------------------------------------===//
 
+#include "lib/Importer/Onnx/Pooling.h"
 #include "lib/Importer/Onnx/Handlers.h"
 #include "lib/Importer/Onnx/WindowAttributes.h"
 #include "llvm/Support/MathExtras.h"
@@ -38,9 +39,8 @@ struct Pool {
   }
 };
 
-std::optional<Pool> readPool(Node &node) {
+std::optional<Pool> readPool(Node &node, Value x) {
   Builder &b = node.b;
-  Value x = node.input(0);
   if (!node.expectRankAtLeast(0, 3))
     return std::nullopt;
   bool ceilMode = node.integer("ceil_mode", 0) != 0;
@@ -153,7 +153,7 @@ Value maxIndices(Node &node, Value x, const Pool &pool, bool columnMajor) {
 LogicalResult importMaxPool(Node &node) {
   Builder &b = node.b;
   bool columnMajor = node.integer("storage_order", 0) != 0;
-  std::optional<Pool> pool = readPool(node);
+  std::optional<Pool> pool = readPool(node, node.input(0));
   if (!pool || failed(node.output(0, b.reduceWindow(ReductionKind::max, node.input(0), pool->full()))))
     return failure();
   if (node.wants(1))
@@ -161,20 +161,25 @@ LogicalResult importMaxPool(Node &node) {
   return success();
 }
 
-LogicalResult importAveragePool(Node &node) {
+} // namespace
+
+Value buildAveragePool(Node &node, Value x) {
   Builder &b = node.b;
-  Value x = node.input(0);
   bool includePad = node.integer("count_include_pad", 0) != 0;
-  std::optional<Pool> pool = readPool(node);
+  std::optional<Pool> pool = readPool(node, x);
   if (!pool)
-    return failure();
+    return {};
+  // A sum of narrow floats can overflow where the mean does not.
+  Type element = b.element(x);
+  if (element.getIntOrFloatBitWidth() < 32)
+    x = b.convert(x, b.f32());
   Value sum = b.reduceWindow(ReductionKind::sum, x, pool->full());
   int64_t size = 1;
   for (int64_t extent : pool->window.kernel)
     size *= extent;
   bool ceilAdds = llvm::any_of(pool->ceilHigh, [](int64_t added) { return added != 0; });
   if (!pool->hasPadding() || (includePad && !ceilAdds))
-    return node.output(0, b.divide(sum, static_cast<double>(size)));
+    return b.convert(b.divide(sum, static_cast<double>(size)), element);
   // How many elements each window covers, which depends on the spatial position only. Padding that the attributes ask
   // for counts if the node says so, what ceil_mode adds never does.
   SmallVector<Dim> ones = b.dims(x);
@@ -191,8 +196,12 @@ LogicalResult importAveragePool(Node &node) {
     all.high.append(pool->ceilHigh);
   }
   Value counts = b.reduceWindow(ReductionKind::sum, counted, all);
-  return node.output(0, b.divide(sum, counts));
+  return b.convert(b.divide(sum, counts), element);
 }
+
+namespace {
+
+LogicalResult importAveragePool(Node &node) { return node.output(0, buildAveragePool(node, node.input(0))); }
 
 /// The p-norm from |x|: `reduce` sums.
 Value norm(Builder &b, Value x, double p, llvm::function_ref<Value(Value)> sum) {
@@ -216,7 +225,7 @@ double readP(Node &node) {
 LogicalResult importLpPool(Node &node) {
   Builder &b = node.b;
   double p = readP(node);
-  std::optional<Pool> pool = readPool(node);
+  std::optional<Pool> pool = readPool(node, node.input(0));
   if (!pool || node.failed())
     return failure();
   return node.output(

@@ -1,8 +1,8 @@
 //===- Quantization.cpp - ONNX's quantized operators ---------------------------------------------===//
 
+#include "lib/Importer/Onnx/Quantization.h"
 #include "lib/Importer/Onnx/Convolution.h"
 #include "lib/Importer/Onnx/Handlers.h"
-#include "lib/Importer/Onnx/Node.h"
 #include "lib/Support/Onnx/ElementTypes.h"
 
 using namespace mlir;
@@ -26,7 +26,7 @@ Value saturated(Builder &b, Value x, Type type, bool saturate) {
   if (!x)
     return {};
   if (isFloatElement(type)) {
-    double limit = isa<Float8E5M2Type, Float8E5M2FNUZType>(type) ? 57344 : isa<Float8E4M3FNUZType>(type) ? 240 : 448;
+    double limit = llvm::APFloat::getLargest(cast<FloatType>(type).getFloatSemantics()).convertToDouble();
     return b.convert(saturate ? b.minimum(b.maximum(x, -limit), limit) : x, type);
   }
   auto [low, high] = integerRange(type);
@@ -131,9 +131,44 @@ LogicalResult importDequantizeLinear(Node &node) {
   return node.output(0, b.convert(b.multiply(value, b.convert(factor, compute)), type));
 }
 
-LogicalResult importDynamicQuantizeLinear(Node &node) {
+} // namespace
+
+Value buildDequantized(Node &node, Value x, Value scale, Value zeroPoint, int64_t axis) {
   Builder &b = node.b;
-  Value x = node.input(0);
+  Value factor = b.convert(spread(node, scale, x, axis, 0), b.f32());
+  return b.multiply(b.convert(buildCentered(node, x, zeroPoint, axis), b.f32()), factor);
+}
+
+Value buildQuantized(Node &node, Value x, Value scale, Value zeroPoint, Type type, int64_t axis) {
+  Builder &b = node.b;
+  Value factor = b.convert(spread(node, scale, x, axis, 0), b.element(x));
+  Value offset = zeroPoint ? spread(node, zeroPoint, x, axis, 0) : Value();
+  if (!factor || (zeroPoint && !offset))
+    return {};
+  return saturated(b, scaledDown(b, x, factor, offset, /*rounds=*/true), type, /*saturate=*/true);
+}
+
+Value buildCentered(Node &node, Value x, Value zeroPoint, int64_t axis) {
+  Builder &b = node.b;
+  Value wide = b.convert(x, i32(b));
+  if (!zeroPoint || !wide)
+    return wide;
+  Value offset = b.convert(spread(node, zeroPoint, wide, axis, 0), i32(b));
+  return b.subtract(wide, offset);
+}
+
+Value buildIntegerMatmul(Node &node, Value lhs, Value lhsZeroPoint, Value rhs, Value rhsZeroPoint) {
+  Builder &b = node.b;
+  Value left = buildCentered(node, lhs, lhsZeroPoint, b.rank(lhs) - 2),
+        right = buildCentered(node, rhs, rhsZeroPoint, b.rank(rhs) - 1);
+  return node.failed() ? Value() : b.matmul(left, right);
+}
+
+Value buildColumnFactor(Node &node, Value factor, Value x) {
+  return node.b.convert(spread(node, factor, x, node.b.rank(x) - 1, 0), node.b.f32());
+}
+
+DynamicallyQuantized buildDynamicallyQuantized(Builder &b, Value x) {
   SmallVector<int64_t> all;
   for (int64_t i = 0; i < b.rank(x); ++i)
     all.push_back(i);
@@ -147,28 +182,19 @@ LogicalResult importDynamicQuantizeLinear(Node &node) {
   Value start = b.select(isZero, b.scalarLike(x, 0), b.divide(b.negate(low), scale));
   Value zeroPoint = saturated(b, b.unary<RoundNearestEvenOp>(start), byte, true);
   Value divisor = b.select(isZero, b.scalarLike(x, 1), scale);
-  Value result = saturated(b, scaledDown(b, x, divisor, zeroPoint, true), byte, true);
-  return success(succeeded(node.output(0, result)) && succeeded(node.output(1, scale)) &&
-                 succeeded(node.output(2, zeroPoint)));
+  return {saturated(b, scaledDown(b, x, divisor, zeroPoint, true), byte, true), scale, zeroPoint};
 }
 
-/// `x` - zero point as i32; the zero point holds for all, or for the entries of `axis`.
-Value centered(Node &node, Value x, Value zeroPoint, int64_t axis) {
-  Builder &b = node.b;
-  Value wide = b.convert(x, i32(b));
-  if (!zeroPoint || !wide)
-    return wide;
-  Value offset = b.convert(spread(node, zeroPoint, wide, axis, 0), i32(b));
-  return b.subtract(wide, offset);
+namespace {
+
+LogicalResult importDynamicQuantizeLinear(Node &node) {
+  DynamicallyQuantized result = buildDynamicallyQuantized(node.b, node.input(0));
+  return success(succeeded(node.output(0, result.values)) && succeeded(node.output(1, result.scale)) &&
+                 succeeded(node.output(2, result.zeroPoint)));
 }
 
 LogicalResult importMatMulInteger(Node &node) {
-  Builder &b = node.b;
-  Value lhs = node.input(0), rhs = node.input(1);
-  // One zero point a row of the left operand, a column of the right one.
-  Value left = centered(node, lhs, node.input(2), b.rank(lhs) - 2),
-        right = centered(node, rhs, node.input(3), b.rank(rhs) - 1);
-  return node.failed() ? failure() : node.output(0, b.matmul(left, right));
+  return node.output(0, buildIntegerMatmul(node, node.input(0), node.input(2), node.input(1), node.input(3)));
 }
 
 /// Accumulated products to the output's scale, zero point and type.
@@ -182,10 +208,7 @@ Value requantized(Builder &b, Value sums, Value factor, Value zeroPoint) {
 
 LogicalResult importQLinearMatMul(Node &node) {
   Builder &b = node.b;
-  Value lhs = node.input(0), rhs = node.input(3);
-  Value left = centered(node, lhs, node.input(2), b.rank(lhs) - 2),
-        right = centered(node, rhs, node.input(5), b.rank(rhs) - 1);
-  Value sums = node.failed() ? Value() : b.matmul(left, right);
+  Value sums = buildIntegerMatmul(node, node.input(0), node.input(2), node.input(3), node.input(5));
   if (!sums)
     return failure();
   auto scaleOf = [&](int64_t index, int64_t axis) {
@@ -203,7 +226,8 @@ LogicalResult importConvInteger(Node &node) {
   std::optional<ConvolutionParameters> parameters = readConvolution(node, node.input(0), node.input(1));
   if (!parameters)
     return failure();
-  Value x = centered(node, node.input(0), node.input(2), 1), weights = centered(node, node.input(1), node.input(3), 0);
+  Value x = buildCentered(node, node.input(0), node.input(2), 1),
+        weights = buildCentered(node, node.input(1), node.input(3), 0);
   return node.failed() ? failure() : node.output(0, buildConvolution(b, x, weights, *parameters));
 }
 
@@ -212,7 +236,8 @@ LogicalResult importQLinearConv(Node &node) {
   std::optional<ConvolutionParameters> parameters = readConvolution(node, node.input(0), node.input(3));
   if (!parameters)
     return failure();
-  Value x = centered(node, node.input(0), node.input(2), 1), weights = centered(node, node.input(3), node.input(5), 0);
+  Value x = buildCentered(node, node.input(0), node.input(2), 1),
+        weights = buildCentered(node, node.input(3), node.input(5), 0);
   Value sums = node.failed() ? Value() : addChannelBias(b, buildConvolution(b, x, weights, *parameters), node.input(8));
   if (!sums)
     return failure();
