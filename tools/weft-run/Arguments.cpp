@@ -16,6 +16,7 @@ Examples:
   weft-run model.weft --inputs batch.npz --outputs results.npz
   weft-run model.weft --random-inputs --seed 7 --shape N=8 --outputs results.npz
   weft-run model.weft --random-inputs --repeat 20 --profile
+  weft-run model.weft --random-inputs --device=cuda
   weft-run model.weft --random-inputs --check --check-nans
 
 Without --output and --outputs a summary of each output is printed. Errors end with status 1 and leave no file behind.
@@ -32,7 +33,7 @@ std::pair<std::string, std::string> split(const std::string &text, const char *o
 } // namespace
 
 bool parseArguments(int argc, char **argv, Arguments &arguments, int &exitCode) {
-  CLI::App app("Runs a model that `weft compile` compiled, on the CPU.", "weft-run");
+  CLI::App app("Runs a model that `weft compile` compiled, on the CPU or a GPU.", "weft-run");
   app.footer(kExamples);
   app.set_version_flag("--version", std::string("weft-run ") + weft_runtime_version());
   std::vector<std::string> inputs, outputs, shape;
@@ -51,6 +52,16 @@ bool parseArguments(int argc, char **argv, Arguments &arguments, int &exitCode) 
       ->allow_extra_args(false);
   app.add_option("--outputs", arguments.outputsFile, "Write all outputs to a .npz file")->type_name("FILE");
   app.add_option("--entry", arguments.entry, "The entry point to run (default: main)")->type_name("NAME");
+  app.add_option("--device", arguments.device,
+                 "cpu (default), cuda, cuda:1, ...; nothing falls back to another device");
+  app.add_flag("--gpu-sim{1}", arguments.simulatedGpus,
+               "So many simulated GPUs instead of the machine's (--gpu-sim is one); what they find ends in status 86")
+      ->check(CLI::Range(1, 64));
+  app.add_option("--sim-architecture", arguments.simulatedArchitecture, "Of the simulated GPUs (default 90)")
+      ->check(CLI::Range(50, 130));
+  app.add_option("--sim-check", arguments.simulatorChecks,
+                 "What they look for beside bounds: races, uninitialised (default), counters, or none");
+  app.add_option("--sim-seed", arguments.simulatorSeed, "Order of streams, blocks and warps there (default 0)");
   app.add_option("--threads", arguments.threads, "Threads, 0: one a core (default); results do not depend on it")
       ->check(CLI::Range(0, 4096));
   app.add_option("--repeat", arguments.repeat, "Run so many times, and print the times")

@@ -18,6 +18,11 @@ struct Arguments {
   std::vector<std::pair<std::string, int64_t>> shape; // symbol, value
   bool randomInputs = false;
   uint64_t seed = 0;
+  std::string device = "cpu";
+  int simulatedGpus = 0;
+  int simulatedArchitecture = 90;
+  std::string simulatorChecks = "uninitialised";
+  uint64_t simulatorSeed = 0;
   int32_t threads = 0;
   int64_t repeat = 1;
   bool profile = false;

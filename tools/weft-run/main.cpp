@@ -1,6 +1,7 @@
 // weft-run: loads an artifact, runs it and writes its outputs, with the small runtime alone.
 #include "runtime/Data/Npy.h"
 #include "runtime/Data/Npz.h"
+#include "runtime/Device/Cuda/SimulatedGpus.h"
 #include "tools/weft-run/Inputs.h"
 #include "tools/weft-run/Report.h"
 
@@ -16,12 +17,31 @@ namespace {
 using runtime::Array;
 using runtime::NamedArrays;
 
-Program loadProgram(const Arguments &arguments, const ThreadPool &pool) {
+// The simulated driver's library; empty: the machine's driver, where a GPU is asked for.
+std::string driverOf(const Arguments &arguments) {
+  if (arguments.simulatedGpus == 0)
+    return "";
+  if (arguments.device == "cpu")
+    throw Failure("--gpu-sim simulates GPUs; give --device=cuda with it");
+  runtime::cuda::SimulatedGpuOptions options;
+  options.count = arguments.simulatedGpus;
+  options.architecture = arguments.simulatedArchitecture;
+  options.checks = arguments.simulatorChecks;
+  options.seed = arguments.simulatorSeed;
+  auto library = runtime::cuda::useSimulatedGpus(options);
+  check(library.status());
+  return *library;
+}
+
+Program loadProgram(const Arguments &arguments, const ThreadPool &pool, const std::string &driver) {
   WeftLoadOptions options;
   weft_load_options_init(&options);
   options.thread_pool = pool.get();
   options.use_libraries = !arguments.noLibraries;
   options.check_weights = arguments.check;
+  options.device = arguments.device.c_str();
+  if (!driver.empty())
+    options.cuda_driver = driver.c_str();
   if (arguments.verbose)
     options.log = [](void *, WeftLogLevel, const char *message) { std::fprintf(stderr, "weft-run: %s\n", message); };
   WeftProgram *program = nullptr;
@@ -94,7 +114,7 @@ void execute(const Arguments &arguments) {
   if (arguments.threads > 0)
     check(weft_thread_pool_create(arguments.threads, &poolHandle));
   ThreadPool pool(poolHandle);
-  Program program = loadProgram(arguments, pool);
+  Program program = loadProgram(arguments, pool, driverOf(arguments));
   if (arguments.list) {
     printContents(program.get());
     return;
