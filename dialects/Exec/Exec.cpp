@@ -51,6 +51,17 @@ LogicalResult EntryOp::verify() {
   return success();
 }
 
+LogicalResult BindSymbolOp::verify() {
+  auto entry = (*this)->getParentOfType<EntryOp>();
+  if (!entry || !llvm::is_contained(entry.getSymbols(), getSymbolAttr()))
+    return emitOpError("bind_symbol_c1: expected a symbol that the entry lists, got \"") << getSymbol() << "\"";
+  BufferType type = cast<BufferType>(getValue().getType());
+  auto element = dyn_cast<IntegerType>(type.getElementType());
+  if (!element || (element.getWidth() != 32 && element.getWidth() != 64) || type.getShape().getNumResults() != 0)
+    return emitOpError("bind_symbol_c2: expected a scalar of i32, i64, ui32 or ui64, got ") << type;
+  return success();
+}
+
 LogicalResult ArenaOp::verify() {
   AffineMap offset = getOffset();
   if (offset.getNumDims() != 0 || offset.getNumResults() != 1)
@@ -64,7 +75,8 @@ LogicalResult CheckEqualOp::verify() {
   size_t count = (*this)->getParentOfType<EntryOp>().getSymbols().size();
   for (AffineMap side : {getLeft(), getRight()})
     if (side.getNumDims() != 0 || side.getNumResults() != 1 || side.getNumSymbols() > count)
-      return emitOpError("check_equal_c1: expected one expression of ") << count << " symbols, got " << AffineMapAttr::get(side);
+      return emitOpError("check_equal_c1: expected one expression of ")
+             << count << " symbols, got " << AffineMapAttr::get(side);
   return success();
 }
 

@@ -147,6 +147,19 @@ def Exec_CheckEqualOp : Exec_Op<"check_equal", [ParentOneOf<["exec::EntryOp"]>]>
   let hasVerifier = 1;
 }
 
+def Exec_BindSymbolOp : Exec_Op<"bind_symbol"> {
+  let summary = "Gives a symbol the value that a scalar in memory has";
+  let description = [{
+    For sizes that depend on data: until then buffers have their sizes at the symbol's maximum. A value outside the symbol's bounds ends the run
+    with an error.
+
+    Rules: bind_symbol_c1: the entry lists the symbol. bind_symbol_c2: the value is a scalar of i32, i64, ui32 or ui64.
+  }];
+  let arguments = (ins StrAttr:$symbol, Exec_Buffer:$value);
+  let assemblyFormat = "$symbol `=` $value attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+
 def Exec_IfOp : Exec_Op<"if", [NoTerminator, SingleBlock]> {
   let summary = "Runs one of two blocks according to a truth value in memory";
   let description = "The blocks write their results into buffers from outside.";

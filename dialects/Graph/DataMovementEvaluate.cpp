@@ -12,11 +12,7 @@ namespace weft::graph {
 namespace {
 
 /// A new tensor with addressable elements for a result of `type`, to be packed when it is done.
-TensorValue makeUnpacked(Type type, ArrayRef<int64_t> shape) {
-  if (storageBits(type) < 8)
-    type = IntegerType::get(type.getContext(), 8, cast<IntegerType>(type).getSignedness());
-  return TensorValue(type, shape);
-}
+TensorValue makeUnpacked(Type type, ArrayRef<int64_t> shape) { return TensorValue(unpackedType(type), shape); }
 
 Strided wholeOf(ArrayRef<int64_t> shape) { return {0, rowMajorStrides(shape)}; }
 

@@ -1,6 +1,7 @@
 //===- Elementwise.cpp - Ops that compute each element from the elements at its index ---------------===//
 
 #include "dialects/Graph/Elementwise.h"
+#include "dialects/Graph/NarrowFloat.h"
 #include "mlir/IR/Matchers.h"
 
 /// One type where all are the same, else all of them: `: t` or `: (t, t) -> t`.
@@ -91,9 +92,10 @@ OpFoldResult foldIdentityElement(Operation *op, Attribute rhs) {
     return {};
   Type type = elements.getElementType();
   auto isValue = [&](double value, bool negativeZero = false) {
-    // isExactlyValue compares bits: it tells -0.0 from 0.0.
+    // The bits are compared: they tell -0.0 from 0.0.
     if (isFloatElement(type))
-      return elements.getSplatValue<APFloat>().isExactlyValue(negativeZero ? -0.0 : value);
+      return llvm::bit_cast<uint64_t>(toDouble(elements.getSplatValue<APFloat>())) ==
+             llvm::bit_cast<uint64_t>(negativeZero ? -0.0 : value);
     return !isBoolElement(type) && elements.getSplatValue<APInt>() == APInt(type.getIntOrFloatBitWidth(), value);
   };
   bool identity = false;

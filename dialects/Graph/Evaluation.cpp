@@ -30,13 +30,25 @@ TensorValue unpack(const TensorValue &value) {
   Type type = value.getElementType();
   if (storageBits(type) >= 8)
     return value;
-  auto wide = IntegerType::get(type.getContext(), 8, cast<IntegerType>(type).getSignedness());
-  return pack(value, wide);
+  if (isFloatElement(type))
+    return unpack(value.bitcast(IntegerType::get(type.getContext(), storageBits(type), IntegerType::Unsigned)));
+  return pack(value, unpackedType(type));
+}
+
+Type unpackedType(Type type) {
+  if (storageBits(type) >= 8)
+    return type;
+  auto integer = dyn_cast<IntegerType>(type);
+  return IntegerType::get(type.getContext(), 8, integer ? integer.getSignedness() : IntegerType::Unsigned);
 }
 
 TensorValue pack(const TensorValue &value, Type elementType) {
   if (value.getElementType() == elementType)
     return value;
+  if (isFloatElement(elementType)) {
+    auto bits = IntegerType::get(elementType.getContext(), storageBits(elementType), IntegerType::Unsigned);
+    return pack(value, bits).bitcast(elementType);
+  }
   TensorValue result(elementType, value.getShape());
   int64_t count = value.getElementCount();
   parallelFor((count + kBlock - 1) / kBlock, kParallelElements / kBlock, [&](int64_t begin, int64_t end) {

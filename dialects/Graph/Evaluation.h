@@ -17,11 +17,13 @@ constexpr int64_t kBlock = 1024;
 /// Blocks that are worth a thread.
 constexpr int64_t kParallelElements = 64 * kBlock;
 
-/// 2- and 4-bit integers one a byte (as i8 or ui8), so that elements have addresses; any other value is returned as it
-/// is.
+/// Elements of 2 and 4 bits one a byte, so that they have addresses: integers as i8 or ui8, the bits of f4E2M1FN as
+/// ui8. Any other value is returned as it is.
 TensorValue unpack(const TensorValue &value);
 /// The inverse, to `elementType`.
 TensorValue pack(const TensorValue &value, mlir::Type elementType);
+/// The type of the elements that `unpack` gives for this element type.
+mlir::Type unpackedType(mlir::Type elementType);
 
 /// One side of a strided copy. Strides are in elements and may be zero or negative.
 struct Strided {

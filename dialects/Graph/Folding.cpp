@@ -19,6 +19,7 @@ public:
   LogicalResult evaluateRegion(Region &, ArrayRef<TensorValue>, SmallVectorImpl<TensorValue> &) override {
     return failure();
   }
+  LogicalResult bindSymbol(Operation *, StringRef, int64_t) override { return failure(); }
 };
 
 } // namespace

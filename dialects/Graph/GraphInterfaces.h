@@ -45,6 +45,8 @@ public:
   /// Runs a region on these arguments and gives what it yields.
   virtual llvm::LogicalResult evaluateRegion(mlir::Region &region, llvm::ArrayRef<TensorValue> arguments,
                                              llvm::SmallVectorImpl<TensorValue> &results) = 0;
+  /// Gives a symbol its value for the ops that follow; an error of `op` where that lies outside the symbol's bounds.
+  virtual llvm::LogicalResult bindSymbol(mlir::Operation *op, llvm::StringRef symbol, int64_t value) = 0;
 };
 
 /// Supplies operand elements and sizes to the scalar emission of an op: Emission.h.

@@ -1,4 +1,4 @@
-//===- NarrowFloat.h - Conversion of 16-bit and 8-bit floats -------------------------------------===//
+//===- NarrowFloat.h - Conversion of floats of at most 16 bits -----------------------------------===//
 
 #ifndef WEFT_DIALECTS_GRAPH_NARROWFLOAT_H
 #define WEFT_DIALECTS_GRAPH_NARROWFLOAT_H
@@ -73,19 +73,65 @@ inline uint16_t encodeFloat16(double value) {
   return sign | static_cast<uint16_t>((bits - 0x38000000) >> 13);
 }
 
-/// For the 8-bit formats: few elements are ever encoded, decoding goes through a table of the caller's.
-inline double decodeWithSemantics(uint8_t bits, const llvm::fltSemantics &semantics) {
-  llvm::APFloat value(semantics, llvm::APInt(8, bits));
+/// The value, which double holds exactly.
+inline double toDouble(llvm::APFloat value) {
   bool lost;
   value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
   return value.convertToDouble();
 }
 
+/// For the formats of at most 8 bits: few elements are ever encoded, decoding goes through a table of the caller's.
+inline double decodeWithSemantics(uint8_t bits, const llvm::fltSemantics &semantics) {
+  return toDouble(llvm::APFloat(semantics, llvm::APInt(llvm::APFloat::getSizeInBits(semantics), bits)));
+}
+
+/// f4E2M1FN: ties to the even code; what is too large becomes the largest number, a NaN zero.
+inline uint8_t encodeFloat4(double value) {
+  constexpr double kLimits[] = {0.25, 0.75, 1.25, 1.75,
+                                2.5,  3.5,  5}; // between the magnitudes 0, 0.5, 1, 1.5, 2, 3, 4, 6
+  if (std::isnan(value))
+    return 0;
+  double magnitude = std::fabs(value);
+  uint8_t code = 0;
+  for (; code < 7; ++code)
+    if (magnitude < kLimits[code] || (magnitude == kLimits[code] && code % 2 == 0))
+      break;
+  return static_cast<uint8_t>(code | (std::signbit(value) ? 8 : 0));
+}
+
+/// f8E8M0FNU: the exponent of the value, without its sign, as f32 has it. Infinity and NaN are the NaN.
+inline uint8_t encodeExponent(double value) {
+  return static_cast<uint8_t>(llvm::bit_cast<uint32_t>(roundToOdd(value)) >> 23 & 0xff);
+}
+
 inline uint8_t encodeWithSemantics(double value, const llvm::fltSemantics &semantics) {
+  if (&semantics == &llvm::APFloat::Float4E2M1FN())
+    return encodeFloat4(value);
+  if (&semantics == &llvm::APFloat::Float8E8M0FNU())
+    return encodeExponent(value);
   llvm::APFloat rounded(value);
   bool lost;
   rounded.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &lost);
   return static_cast<uint8_t>(rounded.bitcastToAPInt().getZExtValue());
+}
+
+/// The value rounded to a format, as the ops do it.
+inline llvm::APFloat roundTo(double value, const llvm::fltSemantics &semantics) {
+  unsigned bits = llvm::APFloat::getSizeInBits(semantics);
+  if (bits <= 8)
+    return llvm::APFloat(semantics, llvm::APInt(bits, encodeWithSemantics(value, semantics)));
+  llvm::APFloat rounded(value);
+  bool lost;
+  rounded.convert(semantics, llvm::APFloat::rmNearestTiesToEven, &lost);
+  return rounded;
+}
+
+/// The value below or above all others: an infinity where the format has one.
+inline llvm::APFloat extremeOf(const llvm::fltSemantics &semantics, bool negative) {
+  if (&semantics == &llvm::APFloat::Float8E8M0FNU())
+    return llvm::APFloat(semantics, llvm::APInt(8, negative ? 0 : 0xfe));
+  return llvm::APFloat::semanticsHasInf(semantics) ? llvm::APFloat::getInf(semantics, negative)
+                                                   : llvm::APFloat::getLargest(semantics, negative);
 }
 
 } // namespace weft::graph

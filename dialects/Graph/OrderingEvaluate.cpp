@@ -83,7 +83,7 @@ LogicalResult SortOp::evaluate(ArrayRef<TensorValue> operands, SmallVectorImpl<T
     from.push_back(unpack(operand));
     to.emplace_back(from.back().getElementType(), operand.getShape());
   }
-  LineOrder lines(from[0], getDimension());
+  LineOrder lines(operands[0], getDimension());
   parallelFor(lines.getLineCount(), linesAThread(lines.getLength()), [&](int64_t begin, int64_t end) {
     for (int64_t line = begin; line < end; ++line)
       for (auto [place, index] : llvm::enumerate(lines.sort(line, getDescending())))
@@ -102,7 +102,7 @@ LogicalResult TopKOp::evaluate(ArrayRef<TensorValue> operands, SmallVectorImpl<T
   SmallVector<int64_t> shape(operand.getShape());
   if (k > shape[dimension])
     return emitOpError("k = ") << k << " is larger than the size " << shape[dimension] << " of dimension " << dimension;
-  LineOrder lines(operand, dimension);
+  LineOrder lines(operands[0], dimension);
   shape[dimension] = k;
   TensorValue values(operand.getElementType(), shape), indices(IntegerType::get(getContext(), 64), shape);
   int64_t stride = rowMajorStrides(shape)[dimension];

@@ -3,6 +3,7 @@
 // The order of float sums and products is that of the numerics contract (docs/Spec.md), bit for bit.
 
 #include "dialects/Graph/Evaluation.h"
+#include "dialects/Graph/NarrowFloat.h"
 #include "dialects/Graph/Reduction.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
@@ -22,13 +23,7 @@ double floatIdentity(ReductionKind kind, Type elementType) {
   if (kind == ReductionKind::product)
     return 1;
   const llvm::fltSemantics &semantics = cast<FloatType>(elementType).getFloatSemantics();
-  bool negative = kind == ReductionKind::max;
-  if (llvm::APFloat::semanticsHasInf(semantics))
-    return negative ? -HUGE_VAL : HUGE_VAL;
-  llvm::APFloat largest = llvm::APFloat::getLargest(semantics, negative);
-  bool lost;
-  largest.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
-  return largest.convertToDouble();
+  return toDouble(extremeOf(semantics, /*negative=*/kind == ReductionKind::max));
 }
 
 int64_t integerIdentity(ReductionKind kind, Type elementType) {

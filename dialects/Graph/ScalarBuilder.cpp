@@ -1,6 +1,7 @@
 //===- ScalarBuilder.cpp - The arithmetic of single elements -----------------------------------------===//
 
 #include "dialects/Graph/Emission.h"
+#include "dialects/Graph/NarrowFloat.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>
@@ -133,10 +134,7 @@ SmallVector<Value> ScalarBuilder::delinearize(Value position, ValueRange sizes) 
 
 Value ScalarBuilder::floatConstant(Type elementType, double value) {
   auto type = cast<FloatType>(elementType);
-  APFloat rounded(value);
-  bool inexact;
-  rounded.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
-  return arith::ConstantOp::create(builder, location, FloatAttr::get(type, rounded));
+  return arith::ConstantOp::create(builder, location, FloatAttr::get(type, roundTo(value, type.getFloatSemantics())));
 }
 
 Value ScalarBuilder::integerConstant(Type elementType, int64_t value) {
@@ -155,9 +153,7 @@ Value ScalarBuilder::one(Type elementType) {
 
 Value ScalarBuilder::lowest(Type elementType) {
   if (auto type = dyn_cast<FloatType>(elementType)) {
-    const llvm::fltSemantics &semantics = type.getFloatSemantics();
-    APFloat value =
-        APFloat::semanticsHasInf(semantics) ? APFloat::getInf(semantics, true) : APFloat::getLargest(semantics, true);
+    APFloat value = extremeOf(type.getFloatSemantics(), /*negative=*/true);
     return arith::ConstantOp::create(builder, location, FloatAttr::get(type, value));
   }
   unsigned width = elementType.getIntOrFloatBitWidth();
@@ -168,8 +164,7 @@ Value ScalarBuilder::lowest(Type elementType) {
 
 Value ScalarBuilder::highest(Type elementType) {
   if (auto type = dyn_cast<FloatType>(elementType)) {
-    const llvm::fltSemantics &semantics = type.getFloatSemantics();
-    APFloat value = APFloat::semanticsHasInf(semantics) ? APFloat::getInf(semantics) : APFloat::getLargest(semantics);
+    APFloat value = extremeOf(type.getFloatSemantics(), /*negative=*/false);
     return arith::ConstantOp::create(builder, location, FloatAttr::get(type, value));
   }
   unsigned width = elementType.getIntOrFloatBitWidth();

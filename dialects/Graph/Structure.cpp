@@ -4,6 +4,7 @@
 #include "dialects/Graph/Contraction.h"
 #include "dialects/Graph/ControlFlow.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 #define GET_OP_CLASSES
 #include "dialects/Graph/Structure.cpp.inc"
@@ -70,6 +71,23 @@ LogicalResult RequireOp::verify() {
 }
 Dim RequireOp::getLeft() { return Dim(getSizes().getMap().getResult(0), getSizes().getSymbols()); }
 Dim RequireOp::getRight() { return Dim(getSizes().getMap().getResult(1), getSizes().getSymbols()); }
+
+LogicalResult BindDimOp::verify() {
+  RankedTensorType type = tensorType(getCount());
+  if (type.getRank() != 0 || type.getElementType().getIntOrFloatBitWidth() < 32)
+    return emitOpError("bind_dim_c1: expected a scalar of 32 or 64 bits as the count, got ") << type;
+  if (!getSymbolBounds(getSymbol(), *this))
+    return emitOpError("bind_dim_c2: expected weft.dim to declare \"") << getSymbol() << "\"";
+  auto function = (*this)->getParentOfType<FunctionOpInterface>();
+  if (!function)
+    return success();
+  for (auto [index, argument] : llvm::enumerate(function.getArgumentTypes()))
+    if (isa<RankedTensorType>(argument) && hasSymbol(argument, getSymbolAttr()))
+      return emitOpError("bind_dim_c3: expected a symbol that data alone determine, but argument ")
+             << index << " has \"" << getSymbol() << "\" in its type " << argument;
+  return success();
+}
+FusionRole BindDimOp::getFusionRole() { return FusionRole::Opaque; }
 
 LogicalResult CompositeOp::verify() { return verifyRegion(*this, getBody()); }
 FusionRole CompositeOp::getFusionRole() { return FusionRole::Group; }

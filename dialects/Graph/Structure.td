@@ -39,6 +39,27 @@ def Graph_RequireOp : Op<Graph_Dialect, "require", []> {
   }];
 }
 
+def Graph_BindDimOp : Graph_Op<"bind_dim", [Graph_Role, Graph_CostInterface]> {
+  let summary = "Gives a symbolic dimension its value when run";
+  let description = [{
+    For sizes that depend on data: `count` becomes the value of the symbol from here on. Every op that has the symbol in a type stands
+    after this one, in its block or in a region below it. A count outside the symbol's bounds is an error when run.
+
+    ```mlir
+    weft.dim "found" in [0, 100]
+    ...
+    weft.bind_dim "found" = %count : tensor<i64>
+    %first = weft.dynamic_slice %all at (%zero) : (tensor<100xf32>, tensor<i64>) -> tensor<?xf32, #weft.encoding<[found]>>
+    ```
+
+    Rules: bind_dim_c1: count is a scalar of 32 or 64 bits. bind_dim_c2: the symbol is declared. bind_dim_c3: no function argument has the symbol
+    in its type.
+  }];
+  let arguments = (ins StrAttr:$symbol, Graph_IntegerTensor:$count);
+  let assemblyFormat = "$symbol `=` $count attr-dict `:` type($count)";
+  let hasVerifier = 1;
+}
+
 class Graph_RegionOp<string mnemonic, list<Trait> traits = []> : Graph_Op<mnemonic, !listconcat(traits, [
     Pure, IsolatedFromAbove, SingleBlock, Graph_Role, Graph_Cost])> {
   let regions = (region SizedRegion<1>:$body);

@@ -7,6 +7,10 @@ using namespace mlir;
 
 namespace weft::graph {
 
+FailureOr<Value> BindDimOp::emitElement(ElementSource &, unsigned, ValueRange) {
+  return emitOpError("has no elements; it cannot stand inside a kernel");
+}
+
 FailureOr<Value> CompositeOp::emitElement(ElementSource &, unsigned, ValueRange) {
   return emitOpError("has no scalar emission; it cannot stand inside a kernel with other ops");
 }

@@ -55,12 +55,8 @@ TensorValue TensorValue::fromAttribute(ElementsAttr attribute) {
   }
   int64_t index = 0;
   if (isFloatElement(type.getElementType())) {
-    for (const APFloat &element : attribute.getValues<APFloat>()) {
-      APFloat wide = element;
-      bool lost;
-      wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
-      value.setFloat(index++, wide.convertToDouble());
-    }
+    for (const APFloat &element : attribute.getValues<APFloat>())
+      value.setFloat(index++, toDouble(element));
   } else {
     for (const APInt &element : attribute.getValues<APInt>())
       value.setInteger(index++, element.getBitWidth() == 1 || isUnsignedElement(type.getElementType())
@@ -77,6 +73,13 @@ DenseElementsAttr TensorValue::toAttribute(RankedTensorType type) const {
     size_t size = getByteSize(), element = bits / 8;
     bool isSplat = size > element && std::memcmp(dataAs<char>(), dataAs<char>() + element, size - element) == 0;
     return DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(dataAs<char>(), isSplat ? element : size));
+  }
+  if (isFloatElement(elementType)) {
+    const llvm::fltSemantics &semantics = cast<FloatType>(elementType).getFloatSemantics();
+    SmallVector<APFloat> floats;
+    for (int64_t i = 0; i < elementCount; ++i)
+      floats.push_back(roundTo(getFloat(i), semantics));
+    return DenseElementsAttr::get(type, floats);
   }
   SmallVector<APInt> elements;
   unsigned width = isBoolElement(elementType) ? 1 : bits;
@@ -117,10 +120,13 @@ void TensorValue::read(int64_t begin, MutableArrayRef<double> values) const {
   if (elementType.isF64())
     return convertAll<double>(bytes, begin, values);
   if (isFloatElement(elementType)) {
-    if (elementType.getIntOrFloatBitWidth() == 8) {
+    if (unsigned bits = storageBits(elementType); bits <= 8) {
       const llvm::fltSemantics &semantics = cast<FloatType>(elementType).getFloatSemantics();
-      for (size_t i = 0; i < values.size(); ++i)
-        values[i] = decodeWithSemantics(dataAs<uint8_t>()[begin + i], semantics);
+      for (size_t i = 0; i < values.size(); ++i) {
+        uint64_t index = static_cast<uint64_t>(begin) + i;
+        unsigned raw = dataAs<uint8_t>()[index * bits / 8] >> (index * bits % 8);
+        values[i] = decodeWithSemantics(static_cast<uint8_t>(raw & ((1u << bits) - 1)), semantics);
+      }
       return;
     }
     const uint16_t *elements = dataAs<uint16_t>() + begin;
@@ -181,10 +187,14 @@ void TensorValue::write(int64_t begin, ArrayRef<double> values) {
       setInteger(begin + static_cast<int64_t>(i), isBoolElement(elementType) ? values[i] != 0 : saturate(values[i]));
     return;
   }
-  if (elementType.getIntOrFloatBitWidth() == 8) {
+  if (unsigned bits = storageBits(elementType); bits <= 8) {
     const llvm::fltSemantics &semantics = cast<FloatType>(elementType).getFloatSemantics();
-    for (size_t i = 0; i < values.size(); ++i)
-      mutableDataAs<uint8_t>()[begin + i] = encodeWithSemantics(values[i], semantics);
+    for (size_t i = 0; i < values.size(); ++i) {
+      uint64_t index = static_cast<uint64_t>(begin) + i;
+      unsigned shift = static_cast<unsigned>(index * bits % 8), mask = ((1u << bits) - 1) << shift;
+      uint8_t &byte = mutableDataAs<uint8_t>()[index * bits / 8];
+      byte = static_cast<uint8_t>((byte & ~mask) | (encodeWithSemantics(values[i], semantics) << shift & mask));
+    }
     return;
   }
   uint16_t *elements = mutableDataAs<uint16_t>() + begin;

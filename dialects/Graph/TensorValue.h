@@ -12,8 +12,8 @@
 namespace weft::graph {
 
 /// A dense row-major tensor with concrete sizes. Copies share the data; a value is not changed once it has been handed
-/// on. Elements are stored as in a kernel's buffers: i1 a byte each (0 or 1), 2- and 4-bit integers packed with the low
-/// bits first.
+/// on. Elements are stored as in a kernel's buffers: i1 a byte each (0 or 1), elements of 2 and 4 bits packed with the
+/// low bits first.
 class TensorValue {
 public:
   TensorValue() = default;

@@ -9,7 +9,7 @@ namespace weft::graph {
 
 bool isFloatElement(Type type) {
   return isa<Float16Type, BFloat16Type, Float32Type, Float64Type, Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType,
-             Float8E5M2FNUZType>(type);
+             Float8E5M2FNUZType, Float8E8M0FNUType, Float4E2M1FNType>(type);
 }
 
 bool isIntegerElement(Type type) {
@@ -56,6 +56,11 @@ SmallVector<Dim> getDims(Type tensorType) {
   for (int64_t i = 0, rank = cast<RankedTensorType>(tensorType).getRank(); i < rank; ++i)
     dims.push_back(getDim(tensorType, i));
   return dims;
+}
+
+bool hasSymbol(Type tensorType, StringAttr symbol) {
+  auto encoding = dyn_cast_or_null<EncodingAttr>(cast<RankedTensorType>(tensorType).getEncoding());
+  return encoding && llvm::is_contained(encoding.getSymbols(), symbol);
 }
 
 Dim getElementCount(Type tensorType) { return product(getDims(tensorType), tensorType.getContext()); }

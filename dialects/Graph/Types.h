@@ -8,14 +8,14 @@
 
 namespace weft::graph {
 
-/// f16, bf16, f32, f64 and the 8-bit floats.
+/// f16, bf16, f32, f64, the 8-bit floats and f4E2M1FN.
 bool isFloatElement(mlir::Type type);
 /// i2 to i64 and ui2 to ui64 (2, 4, 8, 16, 32 and 64 bits); signless means signed.
 bool isIntegerElement(mlir::Type type);
 /// i1.
 bool isBoolElement(mlir::Type type);
 bool isUnsignedElement(mlir::Type type);
-/// Bits of one element in a tensor in memory: i1 takes a byte, 2- and 4-bit integers are packed.
+/// Bits of one element in a tensor in memory: i1 takes a byte, what has 2 or 4 bits is packed.
 unsigned storageBits(mlir::Type elementType);
 /// The type of one element in emitted code: ui8 is i8, everything else itself.
 mlir::Type scalarType(mlir::Type elementType);
@@ -28,6 +28,8 @@ bool hasNamedSizes(mlir::Type tensorType);
 /// here it gets the name "?".
 llvm::SmallVector<Dim> getDims(mlir::Type tensorType);
 Dim getDim(mlir::Type tensorType, unsigned dimension);
+/// Whether a size of the tensor type depends on the symbol.
+bool hasSymbol(mlir::Type tensorType, mlir::StringAttr symbol);
 /// The number of elements as an expression.
 Dim getElementCount(mlir::Type tensorType);
 

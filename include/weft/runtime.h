@@ -83,7 +83,9 @@ typedef enum WeftElementType {
   WEFT_ELEMENT_F8E4M3FN = 18,
   WEFT_ELEMENT_F8E5M2 = 19,
   WEFT_ELEMENT_F8E4M3FNUZ = 20,
-  WEFT_ELEMENT_F8E5M2FNUZ = 21
+  WEFT_ELEMENT_F8E5M2FNUZ = 21,
+  WEFT_ELEMENT_F8E8M0FNU = 22,
+  WEFT_ELEMENT_F4E2M1FN = 23 /* packed as I4 is */
 } WeftElementType;
 
 /* "f32", "ui8", ...; "invalid" for other numbers. */
@@ -136,8 +138,8 @@ typedef struct WeftProgram WeftProgram;
 
 typedef struct WeftLoadOptions {
   size_t struct_size;
-  /* "cpu" or NULL; "cuda" or "cuda:0", "cuda:1", ...: an NVIDIA GPU by the driver's number. A device that is not there is
-   * an error: nothing ever falls back to another device silently. */
+  /* "cpu" or NULL; "cuda" or "cuda:0", "cuda:1", ...: an NVIDIA GPU by the driver's number. A device that is not there
+   * is an error: nothing ever falls back to another device silently. */
   const char *device;
   /* Shared with other programs; NULL: one pool a process, made at first use with one thread a core. */
   WeftThreadPool *thread_pool;
@@ -149,8 +151,8 @@ typedef struct WeftLoadOptions {
   WeftAllocator allocator;
   WeftLogFunction log;
   void *log_user;
-  /* For GPUs: the path or name of the CUDA driver's library. NULL: that of the environment variable WEFT_CUDA_DRIVER, else
-   * libcuda.so.1 where the system's loader looks. */
+  /* For GPUs: the path or name of the CUDA driver's library. NULL: that of the environment variable WEFT_CUDA_DRIVER,
+   * else libcuda.so.1 where the system's loader looks. */
   const char *cuda_driver;
 } WeftLoadOptions;
 

@@ -150,7 +150,9 @@ Value KernelFrame::loadFrom(Value pointer, Type elementType, Value position, LLV
     Value shift = scalars.mulIndex(scalars.remIndex(position, index(perByte)), index(bits));
     Value amount = arith::IndexCastOp::create(builder, location, type, shift);
     value = arith::ShRUIOp::create(builder, location, value, amount);
-    return arith::TruncIOp::create(builder, location, scalarType(elementType), value);
+    value = arith::TruncIOp::create(builder, location, builder.getIntegerType(bits), value);
+    return isFloatElement(elementType) ? arith::BitcastOp::create(builder, location, elementType, value).getResult()
+                                       : value;
   }
   if (isBoolElement(elementType))
     return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, value, scalars.integerConstant(type, 0));
@@ -172,6 +174,8 @@ void KernelFrame::storeTo(Value pointer, Type elementType, Value position, Value
     Value place = address(pointer, type, scalars.divIndex(position, index(perByte)));
     Value shift = scalars.mulIndex(scalars.remIndex(position, index(perByte)), index(bits));
     Value amount = arith::IndexCastOp::create(builder, location, type, shift);
+    if (isFloatElement(elementType))
+      element = arith::BitcastOp::create(builder, location, builder.getIntegerType(bits), element);
     Value wide = arith::ExtUIOp::create(builder, location, type, element);
     auto old = LLVM::LoadOp::create(builder, location, type, place, 1);
     setScopes(old, scope);

@@ -80,6 +80,9 @@ private:
     if (result.program.symbols.empty())
       for (auto [name, minimum, maximum] : llvm::zip(op.getSymbols(), op.getMinimums(), op.getMaximums()))
         result.program.symbols.push_back({cast<StringAttr>(name).str(), minimum, maximum});
+    op.walk([&](exec::BindSymbolOp binding) {
+      result.program.symbols[symbolIndexOf(binding)].source = runtime::SymbolSource::Data;
+    });
 
     runtime::Entry entry;
     entry.name = op.getSymName().str();
@@ -97,6 +100,11 @@ private:
       return failure();
     result.program.entries.push_back(std::move(entry));
     return success();
+  }
+
+  static uint32_t symbolIndexOf(exec::BindSymbolOp op) {
+    ArrayAttr names = op->getParentOfType<exec::EntryOp>().getSymbols();
+    return static_cast<uint32_t>(llvm::find(names, op.getSymbolAttr()) - names.begin());
   }
 
   std::vector<runtime::Port> portsOf(exec::EntryOp op, StringRef attribute) {
@@ -230,6 +238,9 @@ private:
         made.name = "check_equal";
         made.body = runtime::CheckEqual{expressionOf(check.getLeft()), expressionOf(check.getRight()),
                                         check.getMessage().str()};
+      } else if (auto binding = dyn_cast<exec::BindSymbolOp>(op)) {
+        made.name = "bind";
+        made.body = runtime::BindSymbol{symbolIndexOf(binding), bufferIndex.lookup(binding.getValue()), ""};
       } else if (auto branch = dyn_cast<exec::IfOp>(op)) {
         made.name = "if";
         runtime::If body;

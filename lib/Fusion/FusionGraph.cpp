@@ -25,6 +25,8 @@ void forEachUsedValue(Operation *op, llvm::function_ref<void(Value)> visit) {
 FusionGraph::FusionGraph(Block &block, KernelAnalyzer &analyzer) : block(block), analyzer(analyzer) {
   for (Operation &op : block) {
     numbers[&op] = ops.size();
+    if (auto binding = dyn_cast<BindDimOp>(op))
+      bindings[binding.getSymbolAttr()] = ops.size();
     ops.push_back(&op);
     // One reshape instead of a chain of them, so that the value behind is one step away.
     if (auto reshape = dyn_cast<ReshapeOp>(op); reshape && !isRematerialized(reshape))
@@ -88,6 +90,10 @@ bool FusionGraph::hasFixedUser(unsigned cluster) const {
 
 int64_t FusionGraph::getLatestProducer(unsigned cluster, std::optional<unsigned> except) const {
   int64_t latest = -1;
+  // No value leads from a bind_dim to the ops whose sizes it gives.
+  if (!bindings.empty())
+    for (unsigned member : clusters[cluster].members)
+      latest = std::max(latest, getLatestBinding(ops[member]));
   for (Value operand : clusters[cluster].analysis.operands) {
     Value stored = getStored(operand);
     if (std::optional<unsigned> producer = getProducer(stored)) {
@@ -97,6 +103,21 @@ int64_t FusionGraph::getLatestProducer(unsigned cluster, std::optional<unsigned>
       latest = std::max<int64_t>(latest, numbers.lookup(definition));
     }
   }
+  return latest;
+}
+
+int64_t FusionGraph::getLatestBinding(Operation *op) const {
+  int64_t latest = -1;
+  auto visit = [&](Type type) {
+    auto encoding = dyn_cast_or_null<EncodingAttr>(cast<RankedTensorType>(type).getEncoding());
+    if (!encoding)
+      return;
+    for (StringAttr symbol : encoding.getSymbols())
+      if (auto found = bindings.find(symbol); found != bindings.end())
+        latest = std::max<int64_t>(latest, found->second);
+  };
+  llvm::for_each(op->getOperandTypes(), visit);
+  llvm::for_each(op->getResultTypes(), visit);
   return latest;
 }
 

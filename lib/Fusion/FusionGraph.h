@@ -80,6 +80,8 @@ public:
 
 private:
   bool reads(unsigned cluster, mlir::Value stored) const;
+  /// The number of the last bind_dim of this block that gives a symbol in the types of the op; -1 where there is none.
+  int64_t getLatestBinding(mlir::Operation *op) const;
   void addUsers(unsigned cluster);
   void removeUsers(unsigned cluster);
 
@@ -92,6 +94,7 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> producers;              // of outputs of live clusters
   llvm::DenseMap<mlir::Value, std::set<unsigned>> otherReaders; // clusters that read a value which no cluster gives
   llvm::DenseMap<mlir::Value, std::pair<unsigned, unsigned>> fixedUsers; // first and last position
+  llvm::DenseMap<mlir::StringAttr, unsigned> bindings;                   // where data give a symbol its value
   std::vector<bool> isFixed;   // control flow, library calls, the end of the block
   std::vector<unsigned> marks; // of ops, against `mark`
   unsigned mark = 0;

@@ -91,7 +91,7 @@ def VerifyFused : Fusion_Pass<"verify-fused"> {
   let summary = "Checks that a module is what the Fusion stage promises";
   let description = [{
     Precondition: the Fusion stage has run. Outside @prepare only `weft.fusion`, `weft.library_call`, `weft.reshape`, `weft.if`,
-    `weft.while`, `weft.yield` and `func.return` are left; each fusion's region is of its kind, each library call's a hero with
+    `weft.while`, `weft.bind_dim`, `weft.yield` and `func.return` are left; each fusion's region is of its kind, each library call's a hero with
     an epilogue. The rules, fused_c1 to fused_c4, are in the README of this folder.
 
     Before and after:

@@ -46,9 +46,9 @@ struct VerifyFusedPass : impl::VerifyFusedBase<VerifyFusedPass> {
           result = verifyFusion(fusion, analyzer);
         else if (auto call = dyn_cast<LibraryCallOp>(op))
           result = verifyLibraryCall(call);
-        else if (!isa<ReshapeOp, IfOp, WhileOp, YieldOp, func::ReturnOp>(op))
-          result = op.emitOpError("fused_c1: expected only fusion, library_call, reshape, if, while, yield and return "
-                                  "after the Fusion stage");
+        else if (!isa<ReshapeOp, IfOp, WhileOp, BindDimOp, YieldOp, func::ReturnOp>(op))
+          result = op.emitOpError("fused_c1: expected only fusion, library_call, reshape, if, while, bind_dim, yield "
+                                  "and return after the Fusion stage");
         failed |= result.failed();
       }
     });

@@ -188,6 +188,15 @@ LogicalResult Interpreter::evaluateRegion(Region &region, ArrayRef<TensorValue> 
   return runBlock(region.front(), arguments, results);
 }
 
+LogicalResult Interpreter::bindSymbol(Operation *op, StringRef symbol, int64_t value) {
+  std::optional<graph::SymbolBounds> bounds = graph::getSymbolBounds(symbol, op);
+  if (bounds && (value < bounds->min || value > bounds->max))
+    return op->emitOpError("the size '") << symbol << "' depends on data and is " << value << ", outside its bounds ["
+                                         << bounds->min << ", " << bounds->max << "]; compile with wider bounds for it";
+  symbols.bind(symbol, value);
+  return success();
+}
+
 const SmallVector<SmallVector<Value>> &Interpreter::getLastUses(Block &block) {
   auto [entry, isNew] = lastUses.try_emplace(&block);
   if (!isNew)

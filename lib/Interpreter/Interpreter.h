@@ -46,6 +46,7 @@ private:
   llvm::SmallVector<int64_t> getShape(mlir::Type tensorType) override;
   llvm::LogicalResult evaluateRegion(mlir::Region &region, llvm::ArrayRef<graph::TensorValue> arguments,
                                      llvm::SmallVectorImpl<graph::TensorValue> &results) override;
+  llvm::LogicalResult bindSymbol(mlir::Operation *op, llvm::StringRef symbol, int64_t value) override;
 
   llvm::FailureOr<mlir::func::FuncOp> findFunction(llvm::StringRef name);
   llvm::LogicalResult runBlock(mlir::Block &block, llvm::ArrayRef<graph::TensorValue> arguments,

@@ -26,6 +26,9 @@ public:
   /// `module` declares. Emits an error at `location` that names the argument and the dimension.
   llvm::LogicalResult solve(llvm::ArrayRef<Equation> equations, mlir::ModuleOp module, mlir::Location location);
 
+  /// Gives a symbol its value, which data decided.
+  void bind(llvm::StringRef symbol, int64_t value) { values[symbol] = value; }
+
   std::optional<int64_t> lookup(llvm::StringRef symbol) const;
   /// The size, or nothing where a symbol in it has no value or it overflows.
   std::optional<int64_t> evaluate(const graph::Dim &dim) const;

@@ -146,10 +146,10 @@ private:
       } else if (auto loop = dyn_cast<graph::WhileOp>(op)) {
         if (failed(assignLoop(loop)))
           return failure();
-      } else if (!op.hasTrait<OpTrait::IsTerminator>()) {
+      } else if (!op.hasTrait<OpTrait::IsTerminator>() && !isa<BindDimOp>(op)) {
         return op.emitOpError(
-            "is not legal after Fusion: expected weft.fusion, weft.library_call, weft.reshape, weft.if "
-            "or weft.while");
+            "is not legal after Fusion: expected weft.fusion, weft.library_call, weft.reshape, weft.if, "
+            "weft.while or weft.bind_dim");
       }
     }
     return success();
@@ -341,6 +341,8 @@ private:
         emitBranch(branch.getFalseBranch().front(), made.getFalseBlock(), branch.getResults());
       } else if (auto loop = dyn_cast<graph::WhileOp>(op)) {
         emitLoop(loop);
+      } else if (auto binding = dyn_cast<BindDimOp>(op)) {
+        exec::BindSymbolOp::create(builder, op.getLoc(), binding.getSymbolAttr(), bufferFor(binding.getCount()));
       }
     }
   }

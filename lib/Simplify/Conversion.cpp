@@ -13,7 +13,11 @@ namespace {
 
 /// Whether every value of `from`, infinities and NaN too, is a value of `to`.
 bool isLossless(Type from, Type to) {
-  if (from == to || isBoolElement(from))
+  if (from == to)
+    return true;
+  if (isa<Float8E8M0FNUType>(to)) // It has no zero.
+    return false;
+  if (isBoolElement(from))
     return true;
   if (isBoolElement(to))
     return false;

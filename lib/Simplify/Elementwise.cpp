@@ -2,6 +2,7 @@
 
 #include "dialects/Graph/Elementwise.h"
 #include "dialects/Graph/Creation.h"
+#include "dialects/Graph/NarrowFloat.h"
 #include "lib/Simplify/Patterns.h"
 #include "mlir/IR/Matchers.h"
 
@@ -23,7 +24,7 @@ bool isSplatOf(DenseElementsAttr splat, double value) {
     return false;
   Type type = splat.getElementType();
   if (isFloatElement(type))
-    return splat.getSplatValue<APFloat>().isExactlyValue(value);
+    return llvm::bit_cast<uint64_t>(toDouble(splat.getSplatValue<APFloat>())) == llvm::bit_cast<uint64_t>(value);
   if (isBoolElement(type))
     return splat.getSplatValue<APInt>().getZExtValue() == value;
   const APInt element = splat.getSplatValue<APInt>();

@@ -13,11 +13,12 @@ struct Description {
 };
 
 constexpr std::array<Description, kLastElementType + 1> kDescriptions = {{
-    {"invalid", 0, false},   {"i1", 8, false},        {"i2", 2, false},    {"i4", 4, false},      {"i8", 8, false},
-    {"i16", 16, false},      {"i32", 32, false},      {"i64", 64, false},  {"ui2", 2, false},     {"ui4", 4, false},
-    {"ui8", 8, false},       {"ui16", 16, false},     {"ui32", 32, false}, {"ui64", 64, false},   {"f16", 16, true},
-    {"bf16", 16, true},      {"f32", 32, true},       {"f64", 64, true},   {"f8E4M3FN", 8, true}, {"f8E5M2", 8, true},
-    {"f8E4M3FNUZ", 8, true}, {"f8E5M2FNUZ", 8, true},
+    {"invalid", 0, false},   {"i1", 8, false},        {"i2", 2, false},       {"i4", 4, false},
+    {"i8", 8, false},        {"i16", 16, false},      {"i32", 32, false},     {"i64", 64, false},
+    {"ui2", 2, false},       {"ui4", 4, false},       {"ui8", 8, false},      {"ui16", 16, false},
+    {"ui32", 32, false},     {"ui64", 64, false},     {"f16", 16, true},      {"bf16", 16, true},
+    {"f32", 32, true},       {"f64", 64, true},       {"f8E4M3FN", 8, true},  {"f8E5M2", 8, true},
+    {"f8E4M3FNUZ", 8, true}, {"f8E5M2FNUZ", 8, true}, {"f8E8M0FNU", 8, true}, {"f4E2M1FN", 4, true},
 }};
 
 const Description &describe(ElementType type) {

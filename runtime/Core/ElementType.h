@@ -31,8 +31,10 @@ enum class ElementType : uint8_t {
   F8E5M2 = 19,
   F8E4M3FNUZ = 20,
   F8E5M2FNUZ = 21,
+  F8E8M0FNU = 22,
+  F4E2M1FN = 23, // packed as I4 is
 };
-inline constexpr uint8_t kLastElementType = 21;
+inline constexpr uint8_t kLastElementType = 23;
 
 bool isValid(ElementType type);
 // Bits an element occupies in memory: 8 for I1, 2 or 4 for the packed types.

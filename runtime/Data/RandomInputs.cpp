@@ -51,6 +51,8 @@ void storeElement(ElementType type, uint32_t word, int64_t index, void *data) {
         type == ElementType::F8E4M3FNUZ ? encodeSmallFloat(real, 8, 3, 8) : encodeSmallFloat(real, 8, 2, 16);
     return store(data, index, static_cast<uint8_t>(code == 0x80 ? 0 : code));
   }
+  case ElementType::F8E8M0FNU: // powers of two from 1/8 to 16
+    return store(data, index, static_cast<uint8_t>(124 + (word & 7)));
   case ElementType::I1:
     return store(data, index, static_cast<uint8_t>(word & 1));
   case ElementType::I8:
@@ -68,9 +70,10 @@ void storeElement(ElementType type, uint32_t word, int64_t index, void *data) {
   case ElementType::I2:
   case ElementType::U2:
   case ElementType::I4:
-  case ElementType::U4: {
+  case ElementType::U4:
+  case ElementType::F4E2M1FN: {
     int64_t bits = storageBits(type);
-    uint32_t mask = type == ElementType::I2 ? 1 : type == ElementType::U2 ? 3 : 7;
+    uint32_t mask = type == ElementType::I2 ? 1 : type == ElementType::U2 ? 3 : type == ElementType::F4E2M1FN ? 15 : 7;
     auto *byte = static_cast<uint8_t *>(data) + index * bits / 8;
     *byte = static_cast<uint8_t>(*byte | (word & mask) << (index * bits % 8));
     return;

@@ -296,7 +296,7 @@ Status CudaExecution::afterOp(size_t index) {
   WEFT_RETURN_IF_ERROR(synchronize(describeOp(index)));
   for (size_t output = 0; request_->checkNans && output < loaded.outputs.size(); ++output) {
     const Buffer &buffer = model_.buffers[loaded.outputs[output]];
-    if (!isFloat(buffer.type))
+    if (!isFloat(buffer.type) || storageBits(buffer.type) < 8) // f4E2M1FN has no NaN.
       continue;
     int64_t count = buffers_[loaded.outputs[output]].bytes / (storageBits(buffer.type) / 8);
     int64_t position = findNan(buffer.type, hostCopies_[output].data(), count);

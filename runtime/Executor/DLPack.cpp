@@ -14,13 +14,14 @@ struct TypePair {
 
 // The codes of dlpack.h 1.1.
 constexpr TypePair kTypes[] = {
-    {ElementType::I1, 6, 8},          {ElementType::I2, 0, 2},      {ElementType::I4, 0, 4},
-    {ElementType::I8, 0, 8},          {ElementType::I16, 0, 16},    {ElementType::I32, 0, 32},
-    {ElementType::I64, 0, 64},        {ElementType::U2, 1, 2},      {ElementType::U4, 1, 4},
-    {ElementType::U8, 1, 8},          {ElementType::U16, 1, 16},    {ElementType::U32, 1, 32},
-    {ElementType::U64, 1, 64},        {ElementType::F16, 2, 16},    {ElementType::BF16, 4, 16},
-    {ElementType::F32, 2, 32},        {ElementType::F64, 2, 64},    {ElementType::F8E4M3FN, 10, 8},
-    {ElementType::F8E4M3FNUZ, 11, 8}, {ElementType::F8E5M2, 12, 8}, {ElementType::F8E5M2FNUZ, 13, 8},
+    {ElementType::I1, 6, 8},          {ElementType::I2, 0, 2},        {ElementType::I4, 0, 4},
+    {ElementType::I8, 0, 8},          {ElementType::I16, 0, 16},      {ElementType::I32, 0, 32},
+    {ElementType::I64, 0, 64},        {ElementType::U2, 1, 2},        {ElementType::U4, 1, 4},
+    {ElementType::U8, 1, 8},          {ElementType::U16, 1, 16},      {ElementType::U32, 1, 32},
+    {ElementType::U64, 1, 64},        {ElementType::F16, 2, 16},      {ElementType::BF16, 4, 16},
+    {ElementType::F32, 2, 32},        {ElementType::F64, 2, 64},      {ElementType::F8E4M3FN, 10, 8},
+    {ElementType::F8E4M3FNUZ, 11, 8}, {ElementType::F8E5M2, 12, 8},   {ElementType::F8E5M2FNUZ, 13, 8},
+    {ElementType::F8E8M0FNU, 14, 8},  {ElementType::F4E2M1FN, 17, 4},
 };
 
 ElementType fromDLPack(WeftDLDataType type) {

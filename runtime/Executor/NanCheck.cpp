@@ -46,6 +46,8 @@ int64_t findNan(ElementType type, const void *data, int64_t count) {
   case ElementType::F8E4M3FNUZ: // what would be minus zero
   case ElementType::F8E5M2FNUZ:
     return findByte(data, count, 0xff, 0x80);
+  case ElementType::F8E8M0FNU:
+    return findByte(data, count, 0xff, 0xff);
   default:
     return -1;
   }

@@ -171,7 +171,7 @@ struct Comparison {
 void compareOp(void *user, const WeftObservation *observation) {
   auto &comparison = *static_cast<Comparison *>(user);
   // Copies and control flow of the runtime are no kernels.
-  if (llvm::is_contained({"copy", "if", "while", "check_equal"}, StringRef(observation->name)))
+  if (llvm::is_contained({"copy", "if", "while", "check_equal", "bind"}, StringRef(observation->name)))
     return;
   if (comparison.next >= comparison.expected.size()) {
     if (comparison.firstDifference.empty())

@@ -1,4 +1,4 @@
-//===- Conversions.cpp - Conversions from and to bf16, f16 and the 8-bit floats in integer arithmetic ----===//
+//===- Conversions.cpp - Conversions from and to floats of at most 16 bits in integer arithmetic ---------===//
 //
 // f32 holds every value of these types, so that widening is exact. Narrowing rounds to nearest, ties to even; f64 goes
 // through f32 rounded to odd, which leaves the second rounding right.
@@ -19,6 +19,7 @@ struct NarrowFormat {
   int bias;
   bool hasInfinity;    // else what overflows is NaN
   bool isUnsignedZero; // no -0: its bits are the NaN
+  bool hasNan = true;  // else what overflows is the largest number, and a NaN zero
 };
 
 std::optional<NarrowFormat> describe(Type type) {
@@ -32,6 +33,8 @@ std::optional<NarrowFormat> describe(Type type) {
     return NarrowFormat{8, 2, 16, false, true};
   if (isa<Float8E4M3FNUZType>(type))
     return NarrowFormat{8, 3, 8, false, true};
+  if (isa<Float4E2M1FNType>(type))
+    return NarrowFormat{4, 1, 1, false, false, /*hasNan=*/false};
   return std::nullopt;
 }
 
@@ -65,7 +68,7 @@ Value widen(FloatBuilder &f, Value narrow, const NarrowFormat &format) {
     int64_t infinity = magnitudeMask & ~((1 << format.mantissaBits) - 1);
     value = f.select(f.compareBits(arith::CmpIPredicate::eq, magnitude, f.constantBits(infinity)), f.infinity(), value);
     value = f.select(isAbove(infinity), f.nan(), value);
-  } else if (!format.isUnsignedZero) {
+  } else if (!format.isUnsignedZero && format.hasNan) {
     value = f.select(isAbove(magnitudeMask - 1), f.nan(), value);
   }
   value = f.fromBits(f.orBits(f.bits(value), sign));
@@ -98,7 +101,9 @@ Value narrow(FloatBuilder &f, Value value, const NarrowFormat &format) {
   }
   int64_t magnitudeMask = (1 << (format.width - 1)) - 1;
   int64_t infinity = magnitudeMask & ~((1 << format.mantissaBits) - 1);
-  int64_t largest = format.hasInfinity ? infinity - 1 : format.isUnsignedZero ? magnitudeMask : magnitudeMask - 1;
+  int64_t largest = format.hasInfinity                        ? infinity - 1
+                    : format.isUnsignedZero || !format.hasNan ? magnitudeMask
+                                                              : magnitudeMask - 1;
   int64_t overflow = format.hasInfinity ? infinity : magnitudeMask;
   int64_t nan = format.hasInfinity ? infinity | (1 << (format.mantissaBits - 1)) : magnitudeMask;
   Value isNan = f.compareBits(arith::CmpIPredicate::ugt, magnitude, f.constantBits(0x7f800000));
@@ -113,10 +118,24 @@ Value narrow(FloatBuilder &f, Value value, const NarrowFormat &format) {
     Value isTooLarge = f.orBits(f.compareBits(arith::CmpIPredicate::sgt, result, f.constantBits(largest)),
                                 f.compareBits(arith::CmpIPredicate::eq, magnitude, f.constantBits(0x7f800000)));
     result = f.select(isTooLarge, f.constantBits(overflow), result);
-    result = f.select(isNan, f.constantBits(nan), result);
-    result = f.orBits(result, sign);
+    result = f.select(isNan, f.constantBits(format.hasNan ? nan : 0), result);
+    result = f.orBits(result, format.hasNan ? sign : f.select(isNan, f.constantBits(0), sign));
   }
   return arith::TruncIOp::create(f.builder, f.location, narrowInteger, result);
+}
+
+/// f8E8M0FNU holds the exponent of an f32 alone, all ones being the NaN: 2^-127 is a subnormal f32.
+Value widenExponent(FloatBuilder &f, Value narrow) {
+  Value bits = arith::ExtUIOp::create(f.builder, f.location, f.integer, narrow);
+  Value value = f.fromBits(f.shiftLeft(bits, f.constantBits(23)));
+  auto is = [&](int64_t code) { return f.compareBits(arith::CmpIPredicate::eq, bits, f.constantBits(code)); };
+  value = f.select(is(0), f.fromBits(f.constantBits(0x400000)), value);
+  return f.select(is(0xff), f.nan(), value);
+}
+
+Value narrowToExponent(FloatBuilder &f, Value value) {
+  Value exponent = f.andBits(f.shiftRight(f.bits(value), f.constantBits(23)), f.constantBits(0xff));
+  return arith::TruncIOp::create(f.builder, f.location, f.builder.getIntegerType(8), exponent);
 }
 
 /// A widened value in the type that is asked for, which holds it exactly.
@@ -131,12 +150,15 @@ Value convertExactly(OpBuilder &builder, Location location, Value value, Type ty
 struct ExpandExtension : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
-    std::optional<NarrowFormat> format = describe(op.getIn().getType());
-    if (!format)
+    Type from = op.getIn().getType();
+    std::optional<NarrowFormat> format = describe(from);
+    if (!format && !isa<Float8E8M0FNUType>(from))
       return failure();
     FloatBuilder f(rewriter, op.getLoc(), rewriter.getF32Type());
-    Value bits = arith::BitcastOp::create(rewriter, op.getLoc(), rewriter.getIntegerType(format->width), op.getIn());
-    rewriter.replaceOp(op, convertExactly(rewriter, op.getLoc(), widen(f, bits, *format), op.getType()));
+    Type integer = rewriter.getIntegerType(from.getIntOrFloatBitWidth());
+    Value bits = arith::BitcastOp::create(rewriter, op.getLoc(), integer, op.getIn());
+    Value value = format ? widen(f, bits, *format) : widenExponent(f, bits);
+    rewriter.replaceOp(op, convertExactly(rewriter, op.getLoc(), value, op.getType()));
     return success();
   }
 };
@@ -147,7 +169,8 @@ struct ExpandTruncation : OpRewritePattern<arith::TruncFOp> {
     std::optional<NarrowFormat> format = describe(op.getType());
     Type from = op.getIn().getType();
     Value value = op.getIn();
-    if (!format) {
+    bool isExponent = isa<Float8E8M0FNUType>(op.getType());
+    if (!format && !isExponent) {
       if (!from.isF64() || !op.getType().isF16())
         return failure();
       value = roundToOdd(rewriter, op.getLoc(), value);
@@ -159,7 +182,8 @@ struct ExpandTruncation : OpRewritePattern<arith::TruncFOp> {
     else if (!from.isF32())
       value = arith::ExtFOp::create(rewriter, op.getLoc(), rewriter.getF32Type(), value);
     FloatBuilder f(rewriter, op.getLoc(), rewriter.getF32Type());
-    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), narrow(f, value, *format));
+    Value bits = isExponent ? narrowToExponent(f, value) : narrow(f, value, *format);
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), bits);
     return success();
   }
 };

@@ -135,15 +135,17 @@ private:
     }
     for (DimOp declared : module.getOps<DimOp>())
       if (!b.knowsSymbol(declared.getName())) {
-        // A symbol that no type of the function names needs no value.
-        bool isUsed = false;
+        // A symbol that no type of the function names needs no value, and one that data decide has it later.
+        bool isUsed = false, isBound = false;
         function.walk([&](Operation *op) {
+          if (auto binding = dyn_cast<BindDimOp>(op))
+            isBound |= binding.getSymbol() == declared.getName();
           for (Type type : op->getResultTypes())
             if (auto tensor = dyn_cast<RankedTensorType>(type))
               for (const Dim &dim : getDims(tensor))
                 isUsed |= llvm::any_of(dim.getSymbols(), [&](StringAttr s) { return s == declared.getName(); });
         });
-        if (isUsed)
+        if (isUsed && !isBound)
           return declared.emitError("cannot be written as ONNX: no input has a dimension that is '")
                  << declared.getName() << "' itself";
       }

@@ -1,4 +1,4 @@
-//===- Regions.cpp - Groups, branches and loops as ONNX nodes ------------------------------------===//
+//===- Regions.cpp - Groups, branches, loops and sizes from data as ONNX nodes -------------------===//
 
 #include "dialects/Graph/ControlFlow.h"
 #include "dialects/Graph/Structure.h"
@@ -111,6 +111,11 @@ LogicalResult exportWhile(GraphBuilder &b, WhileOp op) {
 std::optional<LogicalResult> exportRegions(GraphBuilder &b, Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<LogicalResult>>(op)
       .Case<CompositeOp, FusionOp, LibraryCallOp>([&](auto group) { return inlineGroup(b, group, group.getBody()); })
+      .Case<BindDimOp>([&](BindDimOp binding) -> LogicalResult {
+        b.defineSymbol(binding.getSymbol(),
+                       b.cast(b.nameOf(binding.getCount()), IntegerType::get(op->getContext(), 64)));
+        return success();
+      })
       .Case<IfOp>([&](IfOp branch) { return exportIf(b, branch); })
       .Case<WhileOp>([&](WhileOp loop) { return exportWhile(b, loop); })
       .Default([](auto) { return std::nullopt; });

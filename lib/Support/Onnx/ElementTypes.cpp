@@ -30,6 +30,10 @@ Type elementTypeOf(OnnxType type, MLIRContext *context) {
     return Float8E5M2Type::get(context);
   case OnnxType::Float8E5M2FNUZ:
     return Float8E5M2FNUZType::get(context);
+  case OnnxType::Float8E8M0:
+    return Float8E8M0FNUType::get(context);
+  case OnnxType::Float4E2M1:
+    return Float4E2M1FNType::get(context);
   case OnnxType::Bool:
     return integer(1);
   case OnnxType::Int2:

@@ -79,3 +79,19 @@ exec.entry @main symbols = ["n"] in [1] to [8] arena = affine_map<() -> (0)> {
   // expected-error@+1 {{check_equal_c1: expected one expression of 1 symbols}}
   exec.check_equal affine_map<()[s0] -> (s0)>, affine_map<()[s0, s1] -> (s1)> "no such symbol"
 }
+
+// -----
+
+exec.entry @main symbols = ["n"] in [0] to [4] arena = affine_map<()[s0] -> (64)> {
+  %0 = exec.arena offset = affine_map<()[s0] -> (0)> : <i64, ()[s0] -> ()>
+  // expected-error@+1 {{bind_symbol_c1: expected a symbol that the entry lists, got "m"}}
+  exec.bind_symbol "m" = %0 : <i64, ()[s0] -> ()>
+}
+
+// -----
+
+exec.entry @main symbols = ["n"] in [0] to [4] arena = affine_map<()[s0] -> (64)> {
+  %0 = exec.arena offset = affine_map<()[s0] -> (0)> : <f32, ()[s0] -> ()>
+  // expected-error@+1 {{bind_symbol_c2: expected a scalar of i32, i64, ui32 or ui64}}
+  exec.bind_symbol "n" = %0 : <f32, ()[s0] -> ()>
+}

@@ -50,6 +50,9 @@ exec.entry @main symbols = ["N"] in [1] to [64] arena = #bytes {
     exec.copy %x to %z : <f32, ()[s0] -> (s0, 16)> to <f32, ()[s0] -> (s0, 16)>
   } else {
   }
+  // CHECK: exec.bind_symbol "N" = %{{.*}} : <i64,
+  %n = exec.arena offset = affine_map<()[s0] -> (0)> : <i64, ()[s0] -> ()>
+  exec.bind_symbol "N" = %n : <i64, ()[s0] -> ()>
   // CHECK: exec.while
   exec.while %s : <i1, ()[s0] -> ()> {
   } do {

@@ -67,3 +67,38 @@ weft.dim "n" in [1, 8]
 weft.dim "n" in [1, 8]
 // expected-error @+1 {{require_c1: expected 2 sizes, got 3}}
 weft.require <[n, 4, 5]> "three"
+
+// -----
+
+weft.dim "n" in [0, 4]
+func.func @bind_dim_c1(%count: tensor<1xi64>) {
+  // expected-error @+1 {{bind_dim_c1: expected a scalar of 32 or 64 bits as the count}}
+  weft.bind_dim "n" = %count : tensor<1xi64>
+  return
+}
+
+// -----
+
+weft.dim "n" in [0, 4]
+func.func @bind_dim_c1(%count: tensor<i8>) {
+  // expected-error @+1 {{bind_dim_c1: expected a scalar of 32 or 64 bits as the count}}
+  weft.bind_dim "n" = %count : tensor<i8>
+  return
+}
+
+// -----
+
+func.func @bind_dim_c2(%count: tensor<i64>) {
+  // expected-error @+1 {{bind_dim_c2: expected weft.dim to declare "n"}}
+  weft.bind_dim "n" = %count : tensor<i64>
+  return
+}
+
+// -----
+
+weft.dim "n" in [0, 4]
+func.func @bind_dim_c3(%x: tensor<?xf32, #weft.encoding<[n]>>, %count: tensor<i64>) {
+  // expected-error @+1 {{bind_dim_c3: expected a symbol that data alone determine, but argument 0 has "n" in its type}}
+  weft.bind_dim "n" = %count : tensor<i64>
+  return
+}

@@ -29,3 +29,15 @@ func.func @groups(%x: tensor<?x4xf32, #weft.encoding<[rows, 4]>>, %w: tensor<4x3
   }
   return %2 : tensor<?x3xf32, #weft.encoding<[rows, 3]>>
 }
+
+// CHECK: weft.dim "found" in [0, 8]
+weft.dim "found" in [0, 8]
+
+// CHECK-LABEL: func @bind_dim
+func.func @bind_dim(%x: tensor<8xf32>, %count: tensor<i64>) -> tensor<?xf32, #weft.encoding<[found]>> {
+  // CHECK: weft.bind_dim "found" = %{{.*}} : tensor<i64>
+  weft.bind_dim "found" = %count : tensor<i64>
+  %0 = weft.constant dense<0> : tensor<i64>
+  %1 = weft.dynamic_slice %x at (%0) : (tensor<8xf32>, tensor<i64>) -> tensor<?xf32, #weft.encoding<[found]>>
+  return %1 : tensor<?xf32, #weft.encoding<[found]>>
+}

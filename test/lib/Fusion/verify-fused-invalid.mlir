@@ -1,7 +1,7 @@
 // RUN: weft-opt %s -split-input-file -verify-fused -verify-diagnostics
 
 func.func @left_over(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{'weft.negate' op fused_c1: expected only fusion, library_call, reshape, if, while, yield and return}}
+  // expected-error@+1 {{'weft.negate' op fused_c1: expected only fusion, library_call, reshape, if, while, bind_dim, yield and return}}
   %n = weft.negate %x : tensor<4xf32>
   return %n : tensor<4xf32>
 }

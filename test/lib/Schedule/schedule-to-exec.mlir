@@ -86,3 +86,27 @@ func.func @main(%x: tensor<i32> {weft.input = "x"}, %y: tensor<i32> {weft.input 
   }
   return %0#0, %0#1 : tensor<i32>, tensor<i32>
 }
+
+// -----
+
+// A size that data decide has its value from memory before the launch whose buffers have it.
+// CHECK: exec.entry @main symbols = ["found"] in [0] to [8]
+// CHECK: exec.launch @k_{{.*}} to(%[[COUNT:.*]]) : {{.*}} -> !exec.buffer<i64, ()[s0] -> ()>
+// CHECK: exec.bind_symbol "found" = %[[COUNT]] : <i64, ()[s0] -> ()>
+// CHECK: exec.launch {{.*}} !exec.buffer<i64, ()[s0] -> (s0)>
+weft.dim "found" in [0, 8]
+func.func @main(%x: tensor<8xi64> {weft.input = "x"}) -> (tensor<?xi64, #weft.encoding<[found]>> {weft.output = "y"}) {
+  %0 = weft.fusion row_reduction (%x) : (tensor<8xi64>) -> tensor<i64> {
+  ^bb0(%a: tensor<8xi64>):
+    %1 = weft.reduce sum, %a dims = [0] : (tensor<8xi64>) -> tensor<i64>
+    weft.yield %1 : tensor<i64>
+  }
+  weft.bind_dim "found" = %0 : tensor<i64>
+  %2 = weft.fusion loop (%x) : (tensor<8xi64>) -> tensor<?xi64, #weft.encoding<[found]>> {
+  ^bb0(%a: tensor<8xi64>):
+    %3 = weft.constant dense<0> : tensor<i64>
+    %4 = weft.dynamic_slice %a at (%3) : (tensor<8xi64>, tensor<i64>) -> tensor<?xi64, #weft.encoding<[found]>>
+    weft.yield %4 : tensor<?xi64, #weft.encoding<[found]>>
+  }
+  return %2 : tensor<?xi64, #weft.encoding<[found]>>
+}
