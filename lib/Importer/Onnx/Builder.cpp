@@ -46,14 +46,29 @@ bool Builder::isUnsigned(Value value) { return value && isUnsignedElement(elemen
 std::optional<TensorValue> Builder::contents(Value value) {
   if (!value)
     return std::nullopt;
-  if (auto constant = value.getDefiningOp<ConstantOp>()) {
-    TensorValue contents = TensorValue::fromAttribute(cast<ElementsAttr>(constant.getValue()));
-    return contents ? std::optional(contents) : std::nullopt;
-  }
-  auto parameter = facts.parameters.find(value);
-  if (parameter != facts.parameters.end())
-    return parameter->second;
-  return std::nullopt;
+  auto leaf = [&](Value candidate) -> std::optional<TensorValue> {
+    if (auto constant = candidate.getDefiningOp<ConstantOp>()) {
+      TensorValue contents = TensorValue::fromAttribute(cast<ElementsAttr>(constant.getValue()));
+      return contents ? std::optional(contents) : std::nullopt;
+    }
+    auto parameter = facts.parameters.find(candidate);
+    return parameter != facts.parameters.end() ? std::optional(parameter->second) : std::nullopt;
+  };
+  if (std::optional<TensorValue> known = leaf(value))
+    return known;
+  return facts.elements.compute(value, leaf);
+}
+
+std::optional<Dim> Builder::runtimeSize(Value count, StringRef name, Interval bounds) {
+  if (!count)
+    return std::nullopt;
+  if (std::optional<TensorValue> known = contents(count))
+    return size(std::clamp(known->getInteger(0), bounds.min, bounds.max));
+  if (bounds.min == bounds.max)
+    return size(bounds.min);
+  Dim symbol = facts.symbols.create(name, bounds);
+  BindDimOp::create(ops, location, symbol.getSymbols()[0], convert(reshape(count, {}), i64()));
+  return symbol;
 }
 
 std::optional<double> Builder::scalarContents(Value value) {

@@ -55,8 +55,11 @@ public:
   bool isUnsigned(mlir::Value value);
 
   //===--- Contents known at import ---===//
-  /// The value of a constant or a parameter.
+  /// The value of a constant, of a parameter, or of what follows from these alone.
   std::optional<graph::TensorValue> contents(mlir::Value value);
+  /// A size that data decide: `count`, one integer, known now or bound to a new symbol called `name` when run. Bounds
+  /// for the name that the user gave take the place of `bounds`.
+  std::optional<graph::Dim> runtimeSize(mlir::Value count, llvm::StringRef name, Interval bounds);
   /// The only element of a constant float or integer tensor.
   std::optional<double> scalarContents(mlir::Value value);
 

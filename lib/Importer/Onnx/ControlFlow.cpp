@@ -4,6 +4,7 @@
 #include "lib/Importer/Onnx/Handlers.h"
 #include "lib/Importer/Onnx/Loops.h"
 #include "lib/Importer/Onnx/Node.h"
+#include "lib/Importer/Onnx/Sequences.h"
 #include "lib/Support/Onnx/onnx.pb.h"
 
 using namespace mlir;
@@ -30,7 +31,13 @@ FailureOr<SmallVector<Type>> fillRegion(Builder &b, Region &region, TypeRange ty
   FailureOr<SmallVector<Value>> results = body(arguments);
   if (failed(results) || llvm::is_contained(*results, Value()))
     return failure();
-  YieldOp::create(b.ops, b.location, *results);
+  SmallVector<Value> flat = flattenSequences(*results);
+  if (llvm::any_of(flat, isAbsentOptional)) {
+    b.error()
+        << "an optional value that is not there cannot leave a branch or loop that is not resolved at compile time";
+    return failure();
+  }
+  YieldOp::create(b.ops, b.location, flat);
   return SmallVector<Type>(ValueRange(*results).getTypes());
 }
 
@@ -56,11 +63,22 @@ FailureOr<SmallVector<Value>> buildWhile(Builder &b, ArrayRef<Value> initial, Re
   if (llvm::is_contained(initial, Value()))
     return failure();
   auto conditionRegion = std::make_unique<Region>(), bodyRegion = std::make_unique<Region>();
-  TypeRange types = ValueRange(initial).getTypes();
-  SmallVector<Type> carried(types);
-  FailureOr<SmallVector<Type>> tested = fillRegion(b, *conditionRegion, carried, condition);
+  // A loop carries tensors: the elements of a sequence each by itself.
+  SmallVector<Type> carried(ValueRange(initial).getTypes());
+  SmallVector<Value> flat = flattenSequences(initial);
+  SmallVector<Type> flatTypes(ValueRange(flat).getTypes());
+  if (llvm::any_of(flat, isAbsentOptional)) {
+    b.error() << "a loop cannot carry an optional value that is not there";
+    return failure();
+  }
+  auto grouped = [&](RegionBody inner) {
+    return [&, inner](ArrayRef<Value> arguments) {
+      return inner(regroupSequences(b.ops, b.location, carried, arguments));
+    };
+  };
+  FailureOr<SmallVector<Type>> tested = fillRegion(b, *conditionRegion, flatTypes, grouped(condition));
   FailureOr<SmallVector<Type>> next =
-      succeeded(tested) ? fillRegion(b, *bodyRegion, carried, body) : FailureOr<SmallVector<Type>>();
+      succeeded(tested) ? fillRegion(b, *bodyRegion, flatTypes, grouped(body)) : FailureOr<SmallVector<Type>>();
   bool same = succeeded(next) && *next == carried;
   if (!same) {
     forgetRegion(b, *conditionRegion);
@@ -73,11 +91,11 @@ FailureOr<SmallVector<Value>> buildWhile(Builder &b, ArrayRef<Value> initial, Re
     return failure();
   }
   OperationState state(b.location, WhileOp::getOperationName());
-  state.addOperands(initial);
-  state.addTypes(carried);
+  state.addOperands(flat);
+  state.addTypes(flatTypes);
   state.addRegion(std::move(conditionRegion));
   state.addRegion(std::move(bodyRegion));
-  return resultsOf(b.ops.create(state));
+  return regroupSequences(b.ops, b.location, carried, resultsOf(b.ops.create(state)));
 }
 
 FailureOr<SmallVector<Value>> buildCounted(Builder &b, const Dim &trips, ArrayRef<Value> initial, RegionBody body) {
@@ -223,10 +241,10 @@ LogicalResult importIf(Node &node) {
   }
   OperationState state(b.location, IfOp::getOperationName());
   state.addOperands(condition);
-  state.addTypes(*thenTypes);
+  state.addTypes(thenRegion->front().getTerminator()->getOperandTypes());
   state.addRegion(std::move(thenRegion));
   state.addRegion(std::move(elseRegion));
-  return setOutputs(node, resultsOf(b.ops.create(state)));
+  return setOutputs(node, regroupSequences(b.ops, b.location, *thenTypes, resultsOf(b.ops.create(state))));
 }
 
 //===----------------------------------------------------------------------===//

@@ -53,7 +53,7 @@ LogicalResult importConstant(Node &node) {
 
 LogicalResult importConstantOfShape(Node &node) {
   Builder &b = node.b;
-  std::optional<SmallVector<Dim>> dims = node.sizes(0, "the shape");
+  std::optional<SmallVector<Dim>> dims = node.sizesOrBound(0, "the shape", 0);
   if (!dims)
     return failure();
   Value scalar = b.scalar(b.f32(), 0);
@@ -68,59 +68,71 @@ LogicalResult importConstantOfShape(Node &node) {
   return node.output(0, b.broadcast(scalar, *dims));
 }
 
+/// The number of elements of a range, its result's shape.
+std::optional<Dim> rangeLength(Node &node, Value start, Value limit, Value delta) {
+  Builder &b = node.b;
+  {
+    // Sizes that were converted to floats count as exactly as integers do.
+    const KnownElements::Elements *from = b.facts.elements.get(start), *to = b.facts.elements.get(limit),
+                                  *by = b.facts.elements.get(delta);
+    if (from && to && by && (*by)[0].isConstant()) {
+      int64_t step = (*by)[0].getConstant();
+      if (step == 0) {
+        node.error() << "expected a delta that is not 0";
+        return std::nullopt;
+      }
+      Dim distance = step > 0 ? (*to)[0] - (*from)[0] : (*from)[0] - (*to)[0];
+      Dim count = distance.ceilDiv(step == std::numeric_limits<int64_t>::min() ? std::numeric_limits<int64_t>::max()
+                                                                               : std::abs(step));
+      if (b.facts.symbols.boundsOf(count).max < 0)
+        return b.size(0);
+      if (b.facts.symbols.requireAtLeast(count, 0))
+        return count;
+      node.error() << "the range may have a negative number of elements, " << count;
+      return std::nullopt;
+    }
+  }
+  std::optional<TensorValue> from = b.contents(start), to = b.contents(limit), by = b.contents(delta);
+  if (from && to && by && b.isFloat(start)) {
+    double number = std::ceil((to->getFloat(0) - from->getFloat(0)) / by->getFloat(0));
+    if (number < 1e15)
+      return b.size(static_cast<int64_t>(std::max(number, 0.0)));
+    node.error() << "the range has no end: start, limit and delta do not fit";
+    return std::nullopt;
+  }
+  // Known when run only, within bounds.
+  Value number;
+  if (b.isFloat(start)) {
+    auto wide = [&](Value value) { return b.convert(value, b.f64()); };
+    number = b.unary<CeilOp>(b.divide(b.subtract(wide(limit), wide(start)), wide(delta)));
+    number = b.convert(number, b.i64());
+  } else {
+    // Rounded up: one less than the distance, rounded towards zero, and one more.
+    auto wide = [&](Value value) { return b.convert(value, b.i64()); };
+    Value distance = b.subtract(wide(limit), wide(start)), step = wide(delta), one = b.integerScalar(b.i64(), 1);
+    Value isEmpty = b.binary<OrOp>(
+        b.compare(ComparisonDirection::EQ, distance, b.integerScalar(b.i64(), 0)),
+        b.compare(ComparisonDirection::LT, b.binary<XorOp>(distance, step), b.integerScalar(b.i64(), 0)));
+    Value inside = b.subtract(distance, b.unary<SignOp>(distance));
+    number = b.select(isEmpty, b.integerScalar(b.i64(), 0), b.add(b.divide(inside, step), one));
+  }
+  return b.runtimeSize(b.maximum(number, b.integerScalar(b.i64(), 0)), node.sizeName(0, 0), {0, 4096});
+}
+
 LogicalResult importRange(Node &node) {
   Builder &b = node.b;
   for (int64_t i = 0; i < 3; ++i)
     if (getElementCount(node.input(i).getType()) != b.size(1))
       return node.fail("expected scalars as start, limit and delta");
-  Type element = b.element(node.input(0));
-  // The number of elements is the result's shape.
-  Dim count = b.size(0);
-  // Sizes that were converted to floats count as exactly as integers do.
-  SmallVector<Dim, 3> known;
-  for (int64_t i = 0; i < 3; ++i)
-    if (const KnownElements::Elements *elements = b.facts.elements.get(node.input(i));
-        elements && elements->size() == 1)
-      known.push_back(elements->front());
-  bool areSizes = known.size() == 3 && known[2].isConstant();
-  if (b.isFloat(node.input(0)) && !areSizes) {
-    std::optional<TensorValue> start = node.constant(0, "the start"), limit = node.constant(1, "the limit"),
-                               delta = node.constant(2, "the delta");
-    if (!start || !limit || !delta)
-      return failure();
-    double number = std::ceil((limit->getFloat(0) - start->getFloat(0)) / delta->getFloat(0));
-    if (!(number < 1e15))
-      return node.fail("the range has no end: start, limit and delta do not fit");
-    count = b.size(static_cast<int64_t>(std::max(number, 0.0)));
-  } else {
-    std::optional<SmallVector<Dim>> start, limit;
-    std::optional<SmallVector<int64_t>> delta;
-    if (areSizes) {
-      start = SmallVector<Dim>{known[0]};
-      limit = SmallVector<Dim>{known[1]};
-      delta = SmallVector<int64_t>{known[2].getConstant()};
-    } else {
-      start = node.sizes(0, "the start");
-      limit = node.sizes(1, "the limit");
-      delta = node.integers(2, "the delta");
-    }
-    if (!start || !limit || !delta)
-      return failure();
-    int64_t step = (*delta)[0];
-    if (step == 0)
-      return node.fail("expected a delta that is not 0");
-    Dim distance = step > 0 ? (*limit)[0] - (*start)[0] : (*start)[0] - (*limit)[0];
-    count = distance.ceilDiv(step == std::numeric_limits<int64_t>::min() ? std::numeric_limits<int64_t>::max()
-                                                                         : std::abs(step));
-    if (b.facts.symbols.boundsOf(count).max < 0)
-      count = b.size(0);
-    if (!b.facts.symbols.requireAtLeast(count, 0)) {
-      node.error() << "the range may have a negative number of elements, " << count;
-      return failure();
-    }
-  }
-  Value steps = b.multiply(b.iota(element, count, 0), b.reshape(node.input(2), {}));
-  return node.output(0, b.add(steps, b.reshape(node.input(0), {})));
+  Value start = b.reshape(node.input(0), {}), limit = b.reshape(node.input(1), {}),
+        delta = b.reshape(node.input(2), {});
+  if (!b.sameElements({start, limit, delta}))
+    return failure();
+  std::optional<Dim> count = rangeLength(node, start, limit, delta);
+  if (!count)
+    return failure();
+  Value steps = b.multiply(b.iota(b.element(start), *count, 0), delta);
+  return node.output(0, b.add(steps, start));
 }
 
 LogicalResult importEyeLike(Node &node) {

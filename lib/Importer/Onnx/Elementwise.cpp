@@ -149,46 +149,98 @@ double largestFinite(Type type) {
   return isa<Float8E4M3FNUZType>(type) ? 240 : 448;
 }
 
+/// float8e8m0 holds powers of two alone. `mode` says to which of the two next to it a magnitude is rounded; zero and
+/// what is less than the smallest become that, and what is larger than the largest becomes NaN, or the largest with
+/// `saturate`. The sign is lost.
+Value castToExponent(Node &node, Value x, StringRef mode, bool saturate) {
+  Builder &b = node.b;
+  Type bits = IntegerType::get(b.context(), 8, IntegerType::Unsigned), i32 = b.ops.getI32Type();
+  if (mode != "up" && mode != "down" && mode != "nearest") {
+    node.error() << "attribute 'round_mode': expected up, down or nearest, got '" << mode << "'";
+    return {};
+  }
+  x = b.convert(x, b.f32());
+  if (!x)
+    return {};
+  auto bitcast = [&](Value value, Type type) {
+    return value ? b.fold(BitcastConvertOp::create(b.ops, b.location, withElementType(value.getType(), type), value))
+                 : Value();
+  };
+  auto constant = [&](int64_t value) { return b.integerScalar(i32, value); };
+  Value word = b.binary<AndOp>(bitcast(x, i32), constant(0x7fffffff));
+  // Subnormal numbers have no exponent of their own: those from 2^-127 on have the code 0, less is nearer to it than to
+  // anything else.
+  Value exponent = b.binary<ShiftRightLogicalOp>(word, constant(23));
+  Value fraction = b.binary<AndOp>(word, constant(0x7fffff));
+  Value isSubnormal = b.compare(ComparisonDirection::EQ, exponent, constant(0));
+  // Above 2^-127 a subnormal number's next power of two is 2^-126; at a normal one's exponent any fraction counts.
+  Value excess = b.select(isSubnormal, b.subtract(fraction, constant(0x400000)), fraction);
+  Value raises;
+  if (mode == "up") {
+    raises = b.compare(ComparisonDirection::GT, excess, constant(0));
+  } else if (mode == "nearest") {
+    Value half = b.select(isSubnormal, constant(0x200000), constant(0x400000));
+    raises = b.compare(ComparisonDirection::GE, excess, half);
+  }
+  Value code = raises ? b.add(exponent, b.convert(raises, i32)) : exponent;
+  Value isNan = b.compare(ComparisonDirection::GT, word, constant(0x7f800000));
+  Value isInfinite = b.compare(ComparisonDirection::EQ, word, constant(0x7f800000));
+  code = b.minimum(code, constant(saturate ? 254 : 255));
+  code = b.select(isInfinite, constant(saturate ? 254 : 255), code);
+  code = b.select(isNan, constant(255), code);
+  return bitcast(b.convert(code, bits), Float8E8M0FNUType::get(b.context()));
+}
+
 /// Cast saturates towards the types of 8 bits unless told otherwise.
-Value castTo(Builder &b, Value x, Type type, bool saturate) {
+Value castTo(Node &node, Value x, Type type) {
+  Builder &b = node.b;
+  bool saturate = node.integer("saturate", 1) != 0;
+  std::string mode = node.string("round_mode", "up");
+  if (!x || !type || b.element(x) == type)
+    return x;
+  if (isa<Float8E8M0FNUType>(type))
+    return castToExponent(node, x, mode, saturate);
   // Integers of 2 and 4 bits keep the low bits, as integers do.
   if (isIntegerElement(type) && storageBits(type) < 8 && b.isFloat(x))
     return b.convert(b.convert(x, b.ops.getI32Type()), type);
   bool isNarrow = isFloatElement(type) && type.getIntOrFloatBitWidth() == 8;
-  if (!isNarrow || !saturate || !b.isFloat(x) || b.element(x) == type)
+  if (!isNarrow || !saturate || !b.isFloat(x))
     return b.convert(x, type);
   double limit = largestFinite(type);
-  if (b.element(x).getIntOrFloatBitWidth() == 8)
+  if (b.element(x).getIntOrFloatBitWidth() <= 8)
     x = b.convert(x, b.f32());
   return b.convert(b.minimum(b.maximum(x, -limit), limit), type);
 }
 
 LogicalResult importCast(Node &node) {
   auto to = static_cast<OnnxType>(node.requiredInteger("to"));
-  bool saturate = node.integer("saturate", 1) != 0;
-  node.ignore("round_mode"); // For float8e8m0 only, which Weft does not have.
   Type type = elementTypeOf(to, node.b.context());
   if (!type)
     return node.fail("attribute 'to': Weft has no tensors of type " + nameOf(to));
-  return node.output(0, castTo(node.b, node.input(0), type, saturate));
+  return node.output(0, castTo(node, node.input(0), type));
 }
 
 LogicalResult importCastLike(Node &node) {
-  bool saturate = node.integer("saturate", 1) != 0;
-  node.ignore("round_mode");
-  return node.output(0, castTo(node.b, node.input(0), node.b.element(node.input(1)), saturate));
+  return node.output(0, castTo(node, node.input(0), node.b.element(node.input(1))));
 }
 
 LogicalResult importBitCast(Node &node) {
+  Builder &b = node.b;
   auto to = static_cast<OnnxType>(node.requiredInteger("to"));
-  Type type = elementTypeOf(to, node.b.context());
+  Type type = elementTypeOf(to, b.context());
   Value x = node.input(0);
-  if (!type || storageBits(type) != storageBits(node.b.element(x)))
+  if (!type || storageBits(type) != storageBits(b.element(x)))
     return node.fail("attribute 'to': expected a type of as many bits as the input's, got " + nameOf(to));
-  if (type == node.b.element(x))
+  if (type == b.element(x))
     return node.output(0, x);
-  return node.output(
-      0, node.b.fold(BitcastConvertOp::create(node.b.ops, node.b.location, withElementType(x.getType(), type), x)));
+  // A truth value is a byte, 0 or 1.
+  Type byte = IntegerType::get(b.context(), 8, IntegerType::Unsigned);
+  if (b.isBool(x))
+    x = b.convert(x, byte);
+  Type target = isBoolElement(type) ? byte : type;
+  if (b.element(x) != target)
+    x = b.fold(BitcastConvertOp::create(b.ops, b.location, withElementType(x.getType(), target), x));
+  return node.output(0, b.convert(x, type));
 }
 
 /// Clip: min(max(x, low), high), so that the upper limit wins and a NaN stays.

@@ -3,6 +3,7 @@
 #include "lib/Importer/Onnx/GraphImporter.h"
 #include "lib/Importer/Onnx/GraphOrder.h"
 #include "lib/Importer/Onnx/NewerFields.h"
+#include "lib/Importer/Onnx/Sequences.h"
 #include "lib/Support/Onnx/ElementTypes.h"
 #include "lib/Support/Onnx/Opsets.h"
 #include "lib/Support/Onnx/onnx.pb.h"
@@ -36,6 +37,33 @@ void eraseDead(Region &region) {
       if (isOpTriviallyDead(&op))
         op.erase();
     }
+}
+
+bool worksOnStrings(StringRef opType) {
+  return llvm::is_contained({"RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit", "StringToHashBucket"},
+                            opType);
+}
+
+/// Erases what gives sizes to symbols that no type has; whether there was any.
+bool eraseUnusedBindings(func::FuncOp function) {
+  llvm::DenseSet<StringAttr> used;
+  auto visit = [&](Type type) {
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      if (auto encoding = dyn_cast_or_null<EncodingAttr>(tensor.getEncoding()))
+        used.insert(encoding.getSymbols().begin(), encoding.getSymbols().end());
+  };
+  function.walk([&](Operation *op) {
+    llvm::for_each(op->getOperandTypes(), visit);
+    llvm::for_each(op->getResultTypes(), visit);
+  });
+  bool any = false;
+  function.walk([&](BindDimOp op) {
+    if (!used.contains(op.getSymbolAttr())) {
+      op.erase();
+      any = true;
+    }
+  });
+  return any;
 }
 
 } // namespace
@@ -76,6 +104,39 @@ LogicalResult GraphImporter::readOptions() {
     if (name.empty() || text.empty())
       return fail("an input's shape ('x=1x3x224x224'), a size ('batch=8') or its bounds ('batch=1..64')");
     auto input = byName.find(name);
+    // One element of a sequence, or all.
+    StringRef sequence = name, position;
+    if (input == byName.end() && sequence.consume_back("]"))
+      std::tie(sequence, position) = sequence.rsplit('[');
+    auto whole = byName.find(sequence);
+    if (input == byName.end() && whole != byName.end() && sequence.size() < name.size()) {
+      int64_t index = 0;
+      constexpr int64_t kLongest = 1 << 16;
+      bool isLength = position.empty();
+      if ((isLength ? text : position).getAsInteger(10, index) || index < 0 || index > kLongest)
+        return fail("the length of a sequence ('" + sequence.str() + "[]=3') or the shape of one of its elements ('" +
+                    sequence.str() + "[0]=2x3')");
+      int64_t &length = givenLengths.insert({sequence, 0}).first->second;
+      length = std::max(length, isLength ? index : index + 1);
+      if (isLength)
+        continue;
+      SmallVector<StringRef> parts;
+      if (text != "scalar")
+        text.split(parts, text.contains(',') ? ',' : 'x');
+      givenShapes[name];
+      for (StringRef part : parts) {
+        if (part.trim().empty())
+          return fail("sizes that are not negative, names, or '?'; 'scalar' where there are none");
+        givenShapes[name].push_back(part.trim().str());
+      }
+      continue;
+    }
+    if (input != byName.end() && text == "none") {
+      if (!input->second->type().has_optional_type())
+        return fail("a shape, since the input is not optional");
+      absentInputs.insert(name);
+      continue;
+    }
     if (input == byName.end()) {
       Interval bounds;
       auto [low, high] = text.split("..");
@@ -91,7 +152,8 @@ LogicalResult GraphImporter::readOptions() {
     }
     SmallVector<StringRef> parts;
     text.split(parts, text.contains(',') ? ',' : 'x');
-    const auto &type = input->second->type().tensor_type();
+    const onnx::TypeProto &declared = input->second->type();
+    const auto &type = (declared.has_optional_type() ? declared.optional_type().elem_type() : declared).tensor_type();
     if (type.has_shape() && type.shape().dim_size() != static_cast<int>(parts.size()))
       return fail("as many sizes as the input has dimensions (" + std::to_string(type.shape().dim_size()) + ")");
     for (auto [i, part] : llvm::enumerate(parts)) {
@@ -122,25 +184,22 @@ LogicalResult GraphImporter::readOptions() {
 // Inputs and initializers
 //===----------------------------------------------------------------------===//
 
-FailureOr<RankedTensorType> GraphImporter::inputType(const onnx::ValueInfoProto &input) {
-  auto fail = [&]() { return error() << "input '" << input.name() << "': "; };
-  if (!input.type().has_tensor_type())
-    return fail() << "expected a tensor; sequences, maps and optional values cannot be inputs of a compiled model",
-           failure();
-  const auto &type = input.type().tensor_type();
+FailureOr<RankedTensorType> GraphImporter::inputType(const std::string &name, const onnx::TypeProto_Tensor &type) {
+  auto fail = [&]() { return error() << "input '" << name << "': "; };
   Type element = elementTypeOf(static_cast<OnnxType>(type.elem_type()), context);
   if (!element)
     return fail() << "Weft has no tensors of type " << nameOf(static_cast<OnnxType>(type.elem_type())), failure();
-  auto given = givenShapes.find(input.name());
+  auto given = givenShapes.find(name);
   bool isGiven = given != givenShapes.end();
   if (!type.has_shape() && !isGiven)
-    return fail() << "the model does not say its shape; give one, such as '" << input.name() << "=1x3x224x224'",
-           failure();
+    return fail() << "the model does not say its shape; give one, such as '" << name << "=1x3x224x224'", failure();
   size_t rank = type.has_shape() ? type.shape().dim_size() : given->second.size();
+  if (isGiven && given->second.size() != rank)
+    return fail() << "expected a shape of " << rank << " sizes, got " << given->second.size(), failure();
   SmallVector<Dim> dims;
   for (size_t i = 0; i < rank; ++i) {
     Interval bounds = i == 0 ? kFirstDimensionBounds : kOtherDimensionBounds;
-    std::string symbol, unnamed = input.name() + "_dim" + std::to_string(i);
+    std::string symbol, unnamed = name + "_dim" + std::to_string(i);
     int64_t size = -1;
     if (type.has_shape()) {
       const auto &dimension = type.shape().dim(i);
@@ -169,36 +228,60 @@ FailureOr<RankedTensorType> GraphImporter::inputType(const onnx::ValueInfoProto 
       symbol = other->second;
     dims.push_back(facts.symbols.get(symbol.empty() ? unnamed : symbol, bounds));
   }
-  Builder checker(builder, root, facts, "input '" + input.name() + "'");
+  Builder checker(builder, root, facts, "input '" + name + "'");
   if (!checker.isSane(dims))
     return failure();
   return makeTensorType(dims, element);
+}
+
+FailureOr<Value> GraphImporter::importTensorInput(const std::string &name, const onnx::TypeProto_Tensor &type) {
+  FailureOr<RankedTensorType> tensor = inputType(name, type);
+  if (failed(tensor))
+    return failure();
+  Value argument = main.getBody().addArgument(*tensor, NameLoc::get(StringAttr::get(context, name), root));
+  inputs.push_back({name, argument});
+  return argument;
+}
+
+FailureOr<Value> GraphImporter::importInput(const std::string &name, const onnx::TypeProto &type) {
+  auto fail = [&]() { return error() << "input '" << name << "': "; };
+  if (type.has_optional_type())
+    return absentInputs.contains(name) ? FailureOr<Value>(makeAbsentOptional(builder, root))
+                                       : importInput(name, type.optional_type().elem_type());
+  if (type.has_tensor_type())
+    return importTensorInput(name, type.tensor_type());
+  if (!type.has_sequence_type())
+    return fail() << "expected a tensor, a sequence of tensors or an optional one; Weft has no maps", failure();
+  const onnx::TypeProto &element = type.sequence_type().elem_type();
+  if (!element.has_tensor_type())
+    return fail() << "expected a sequence of tensors", failure();
+  auto length = givenLengths.find(name);
+  if (length == givenLengths.end())
+    return fail()
+               << "a sequence becomes an input for each element, so that its length must be known; give it, such as '"
+               << name << "[]=3', or a shape for each element, such as '" << name << "[0]=2x3'",
+           failure();
+  // An input for each element.
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < length->second; ++i) {
+    FailureOr<Value> value = importTensorInput(name + "[" + std::to_string(i) + "]", element.tensor_type());
+    if (failed(value))
+      return failure();
+    elements.push_back(*value);
+  }
+  return makeSequence(builder, root, elements);
 }
 
 LogicalResult GraphImporter::importInputs(const onnx::GraphProto &graph, Scope &scope) {
   for (const onnx::ValueInfoProto &input : graph.input()) {
     if (scope.initializers.count(input.name()))
       continue; // Its value is given: a parameter.
-    FailureOr<RankedTensorType> type = inputType(input);
-    if (failed(type))
-      return failure();
     if (input.name().empty() || scope.values.count(input.name()))
       return error() << "input '" << input.name() << "': expected a name that no other input has", failure();
-    Value argument = main.getBody().addArgument(*type, NameLoc::get(StringAttr::get(context, input.name()), root));
-    scope.values[input.name()] = argument;
-    inputs.push_back({input.name(), argument});
-  }
-  SmallVector<std::string> unknown = facts.symbols.unusedBounds();
-  if (!unknown.empty()) {
-    InFlightDiagnostic diagnostic = error() << "the model has no input and no symbolic size called '" << unknown[0]
-                                            << "'; inputs: ";
-    llvm::interleaveComma(inputs, diagnostic, [&](auto &input) { diagnostic << "'" << input.first << "'"; });
-    diagnostic << "; symbolic sizes: ";
-    SmallVector<std::string> names = facts.symbols.names();
-    if (names.empty())
-      diagnostic << "none";
-    llvm::interleaveComma(names, diagnostic, [&](const std::string &name) { diagnostic << "'" << name << "'"; });
-    return diagnostic;
+    FailureOr<Value> value = importInput(input.name(), input.type());
+    if (failed(value))
+      return failure();
+    scope.values[input.name()] = *value;
   }
   return success();
 }
@@ -304,6 +387,12 @@ LogicalResult GraphImporter::importNode(const onnx::NodeProto &proto, Scope &sco
     node.inputs.push_back(input.empty() ? Value() : lookUp(input, scope));
     if (!input.empty() && !node.inputs.back() && !isDefined(input, scope))
       return node.fail("input '" + input + "' is not a value of the graph");
+    Value value = node.inputs.back();
+    bool isTensor = !isSequence(value) && !isAbsentOptional(value);
+    if (!isTensor && !takesSequences(proto.op_type()) && !findFunction(proto))
+      return node.fail("input '" + input + "' is " +
+                       (isSequence(value) ? "a sequence" : "an optional without a value") +
+                       ", and the operator takes tensors");
   }
 
   if (const onnx::FunctionProto *function = findFunction(proto)) {
@@ -481,7 +570,9 @@ void GraphImporter::collectUnsupported(const NodeList &nodes, const std::map<std
     if (opset == opsets.end())
       reason = "the model imports no opset of this domain";
     else if (!handlers.knows(domain, node.op_type()))
-      reason = domain.empty() && !op ? "not an operator of ONNX" : "";
+      reason = worksOnStrings(node.op_type()) ? "works on strings, which Weft does not have"
+               : domain.empty() && !op        ? "not an operator of ONNX"
+                                              : "";
     else if (!handlers.find(domain, node.op_type(), opset->second) || (op && op->versionIn(opset->second) == 0))
       reason = "not in this opset";
     else
@@ -550,6 +641,18 @@ LogicalResult GraphImporter::makeStates(ArrayRef<std::pair<std::string, Value>> 
 }
 
 LogicalResult GraphImporter::finish(const onnx::GraphProto &graph, Scope &scope) {
+  SmallVector<std::string> unknown = facts.symbols.unusedBounds();
+  if (!unknown.empty()) {
+    InFlightDiagnostic diagnostic = error() << "the model has no input and no symbolic size called '" << unknown[0]
+                                            << "'; inputs: ";
+    llvm::interleaveComma(inputs, diagnostic, [&](auto &input) { diagnostic << "'" << input.first << "'"; });
+    diagnostic << "; symbolic sizes: ";
+    SmallVector<std::string> names = facts.symbols.names();
+    if (names.empty())
+      diagnostic << "none";
+    llvm::interleaveComma(names, diagnostic, [&](const std::string &name) { diagnostic << "'" << name << "'"; });
+    return diagnostic;
+  }
   SmallVector<std::pair<std::string, Value>> results;
   llvm::StringSet<> named;
   for (const onnx::ValueInfoProto &output : graph.output()) {
@@ -558,17 +661,29 @@ LogicalResult GraphImporter::finish(const onnx::GraphProto &graph, Scope &scope)
       return error() << "output '" << output.name() << "' is not a value of the graph", failure();
     if (!named.insert(output.name()).second)
       return error() << "output '" << output.name() << "' is listed twice", failure();
-    results.push_back({output.name(), value});
+    if (isAbsentOptional(value))
+      return error() << "output '" << output.name()
+                     << "' is an optional without a value; a compiled model gives tensors",
+             failure();
+    if (!isSequence(value)) {
+      results.push_back({output.name(), value});
+      continue;
+    }
+    // An output for each element.
+    for (auto [i, element] : llvm::enumerate(elementsOf(value)))
+      results.push_back({output.name() + "[" + std::to_string(i) + "]", element});
   }
   if (results.empty())
     return error() << "the graph has no outputs", failure();
   if (options.keepAllValues)
     for (const auto &[name, value] : topLevelValues)
-      if (named.insert(name).second)
+      if (isa<RankedTensorType>(value.getType()) && named.insert(name).second)
         results.push_back({name, value});
   SmallVector<Value> returned = llvm::map_to_vector(results, [](auto &result) { return result.second; });
   func::ReturnOp::create(builder, root, returned);
   eraseDead(main.getBody());
+  if (eraseUnusedBindings(main))
+    eraseDead(main.getBody());
 
   // Parameters of which nothing was left.
   Block &entry = main.getBody().front();

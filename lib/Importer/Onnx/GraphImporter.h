@@ -19,6 +19,8 @@
 namespace onnx {
 class FunctionProto;
 class OperatorSetIdProto;
+class TypeProto;
+class TypeProto_Tensor;
 class ValueInfoProto;
 } // namespace onnx
 
@@ -95,9 +97,11 @@ private:
   bool isDefined(llvm::StringRef name, const Scope &scope) const;
   /// The function of the model that a node calls, or null.
   const onnx::FunctionProto *findFunction(const onnx::NodeProto &node) const;
-  mlir::FailureOr<mlir::RankedTensorType> inputType(const onnx::ValueInfoProto &input);
   /// Turns the inputs and outputs that `states` names into states.
   mlir::LogicalResult makeStates(llvm::ArrayRef<std::pair<std::string, mlir::Value>> results);
+  mlir::FailureOr<mlir::RankedTensorType> inputType(const std::string &name, const onnx::TypeProto_Tensor &type);
+  mlir::FailureOr<mlir::Value> importInput(const std::string &name, const onnx::TypeProto &type);
+  mlir::FailureOr<mlir::Value> importTensorInput(const std::string &name, const onnx::TypeProto_Tensor &type);
   mlir::LogicalResult finish(const onnx::GraphProto &graph, Scope &scope);
   mlir::LogicalResult readOptions();
   mlir::InFlightDiagnostic error() { return mlir::emitError(root); }
@@ -115,6 +119,8 @@ private:
   llvm::SmallVector<std::pair<std::string, mlir::Value>> inputs;     // model inputs in order
   llvm::SmallVector<std::pair<std::string, mlir::Value>> parameters; // in order of first use
   llvm::StringMap<llvm::SmallVector<std::string>> givenShapes;       // by input
+  llvm::StringMap<int64_t> givenLengths;                             // of sequences, by input
+  llvm::StringSet<> absentInputs;                                    // optional ones
   llvm::StringMap<std::string> renamed;                              // symbols that the user gave another name
   llvm::StringMap<int64_t> fixedSizes;                               // symbols that the user gave a size
   /// Values of the model's own graph, in order, for `keepAllValues`.

@@ -39,6 +39,11 @@ HandlerTable makeHandlerTable() {
   addShapeHandlers(table);
   addMovementHandlers(table);
   addIndexingHandlers(table);
+  addSamplingHandlers(table);
+  addSequenceHandlers(table);
+  addSignalHandlers(table);
+  addTfIdfHandlers(table);
+  addSelectionHandlers(table);
   addCreationHandlers(table);
   addControlFlowHandlers(table);
   addRecurrentHandlers(table);

@@ -183,6 +183,31 @@ LogicalResult importScatterND(Node &node) {
                                               ArrayRef<int64_t>(), ArrayRef<int64_t>(), inserted, indicesRank - 1));
 }
 
+/// TopK with a k that is known when run: the first elements of the sorted dimension.
+LogicalResult importDataTopK(Node &node, int64_t axis, bool largest) {
+  Builder &b = node.b;
+  Value x = node.input(0);
+  if (node.failed() || !isa<IntegerType>(b.element(node.input(1))))
+    return node.failed() ? failure() : node.fail("expected an integer as k");
+  Value places = b.iota(b.i64(), b.dims(x), axis), count = b.convert(b.reshape(node.input(1), {}), b.i64());
+  if (!places)
+    return failure();
+  auto sort = SortOp::create(b.ops, b.location, TypeRange{x.getType(), places.getType()}, ValueRange{x, places}, axis,
+                             /*descending=*/largest);
+  // More than there are is an error, as what lies outside the bounds is.
+  count = b.select(b.compare(ComparisonDirection::LE, count, b.sizeValue(b.dim(x, axis), b.i64())), count,
+                   b.integerScalar(b.i64(), -1));
+  int64_t most = b.facts.symbols.boundsOf(b.dim(x, axis)).max;
+  std::optional<Dim> size = b.runtimeSize(count, node.sizeName(0, axis), {0, most});
+  if (!size)
+    return failure();
+  SmallVector<Dim> dims = b.dims(x);
+  dims[axis] = *size;
+  SmallVector<Value> starts(b.rank(x), b.integerScalar(b.i64(), 0));
+  return success(succeeded(node.output(0, b.dynamicSlice(sort.getResult(0), starts, dims))) &&
+                 succeeded(node.output(1, b.dynamicSlice(sort.getResult(1), starts, dims))));
+}
+
 LogicalResult importTopK(Node &node) {
   Builder &b = node.b;
   Value x = node.input(0);
@@ -193,10 +218,12 @@ LogicalResult importTopK(Node &node) {
   if (node.opset() < 10) {
     k = node.requiredInteger("k");
   } else {
-    std::optional<SmallVector<int64_t>> given = node.integers(1, "k");
-    if (!given || given->size() != 1)
-      return given ? node.fail("expected one element as k") : failure();
-    k = (*given)[0];
+    if (getElementCount(node.input(1).getType()) != b.size(1))
+      return node.fail("expected one element as k");
+    std::optional<SmallVector<Dim>> given = node.sizesIfKnown(1);
+    if (!given || !(*given)[0].isConstant())
+      return importDataTopK(node, axis, largest);
+    k = (*given)[0].getConstant();
   }
   if (node.failed())
     return failure();
@@ -211,50 +238,83 @@ LogicalResult importTopK(Node &node) {
   return success(succeeded(node.output(0, top.getValues())) && succeeded(node.output(1, top.getIndices())));
 }
 
-/// Compress with a condition that is known: its true positions.
-LogicalResult importCompress(Node &node) {
+/// The cache with the update written at each batch entry's index along an axis; around the end in mode circular.
+LogicalResult importTensorScatter(Node &node) {
   Builder &b = node.b;
-  Value x = node.input(0);
-  std::optional<TensorValue> condition = node.constant(1, "the condition, on which the result's shape depends,");
-  if (!condition)
+  Value cache = node.input(0), update = node.input(1);
+  std::string mode = node.string("mode", "linear");
+  int64_t rank = b.rank(cache), axis = node.axis(node.integer("axis", -2), rank);
+  if (node.failed() || !node.expectRankAtLeast(0, 2) || !node.expectRank(1, rank))
     return failure();
-  bool flat = !node.hasAttribute("axis");
-  if (flat)
-    x = b.reshape(x, getElementCount(x.getType()));
-  int64_t axis = flat ? 0 : node.axis(node.integer("axis", 0), b.rank(x));
-  if (node.failed() || !x)
+  if (mode != "linear" && mode != "circular")
+    return node.fail("attribute 'mode': expected linear or circular, got '" + mode + "'");
+  if (axis == 0)
+    return node.fail("attribute 'axis': expected another dimension than that of the batch");
+  Dim length = b.dim(cache, axis), count = b.dim(update, axis);
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != axis && b.dim(update, i) != b.dim(cache, i)) {
+      node.error() << "dimension " << i << " of cache and update has sizes " << b.dim(cache, i) << " and "
+                   << b.dim(update, i);
+      return failure();
+    }
+  if (!b.facts.symbols.requireAtLeast(length - count, 0)) {
+    node.error() << "expected an update of at most " << length << " elements along axis " << axis << ", got " << count;
     return failure();
-  SmallVector<int64_t> positions;
-  for (int64_t i = 0; i < condition->getElementCount(); ++i)
-    if (condition->getInteger(i))
-      positions.push_back(i);
-  if (!positions.empty() && !b.facts.symbols.requireAtLeast(b.dim(x, axis), positions.back() + 1))
-    return node.fail("the condition is true beyond the end of the data");
-  return node.output(0, b.take(x, b.integers(positions), axis));
+  }
+  if (count == b.size(0) || length == b.size(0))
+    return node.output(0, cache);
+  SmallVector<Dim> dims = b.dims(cache);
+  Value place = b.iota(b.i64(), dims, axis);
+  if (node.has(2)) {
+    if (!node.expectRank(2, 1) || b.dim(node.input(2), 0) != dims[0])
+      return node.failed() ? failure() : node.fail("expected one write index a batch entry");
+    place = b.subtract(place, b.broadcastInDim(b.convert(node.input(2), b.i64()), dims, {0}));
+  }
+  Value zero = b.integerScalar(b.i64(), 0);
+  if (mode == "circular") {
+    // The remainder has the sign of the dividend.
+    Value size = b.sizeValue(length, b.i64());
+    place = b.binary<RemainderOp>(place, size);
+    place = b.select(b.compare(ComparisonDirection::LT, place, zero), b.add(place, size), place);
+  }
+  Value last = b.sizeValue(count - 1, b.i64());
+  Value inside =
+      b.binary<AndOp>(b.compare(ComparisonDirection::GE, place, zero), b.compare(ComparisonDirection::LE, place, last));
+  Value source = b.takeElements(update, b.minimum(b.maximum(place, zero), last), axis);
+  return node.output(0, b.select(inside, source, cache));
 }
 
 LogicalResult importOneHot(Node &node) {
   Builder &b = node.b;
   Value indices = node.input(0), values = node.input(2);
-  std::optional<TensorValue> depthValue = node.constant(1, "the depth, on which the result's shape depends,");
-  if (!depthValue || depthValue->getElementCount() != 1)
-    return depthValue ? node.fail("expected one element as depth") : failure();
-  bool isFloatDepth = isFloatElement(depthValue->getElementType());
-  int64_t depth =
-      isFloatDepth ? static_cast<int64_t>(std::clamp(depthValue->getFloat(0), -1.0, 1e15)) : depthValue->getInteger(0);
-  if (depth < 1)
-    return node.fail("expected a depth of at least 1, got " + std::to_string(depth));
+  if (getElementCount(node.input(1).getType()) != b.size(1))
+    return node.fail("expected one element as depth");
+  std::optional<TensorValue> depthValue = b.contents(node.input(1));
+  std::optional<Dim> depth;
+  if (const KnownElements::Elements *known = b.facts.elements.get(node.input(1))) {
+    depth = (*known)[0];
+  } else if (depthValue) {
+    bool isFloatDepth = isFloatElement(depthValue->getElementType());
+    depth = b.size(isFloatDepth ? static_cast<int64_t>(std::clamp(depthValue->getFloat(0), -1.0, 1e15))
+                                : depthValue->getInteger(0));
+  }
   int64_t axis = node.axis(node.integer("axis", -1), b.rank(indices) + 1);
   if (node.failed() || !node.expectRank(2, 1))
     return failure();
   if (b.dim(values, 0) != b.size(2))
     return node.fail("expected two values (off, on)");
+  if (!depth)
+    depth = b.runtimeSize(b.convert(b.reshape(node.input(1), {}), b.i64()), node.sizeName(0, axis), {1, 4096});
+  if (!depth || !b.facts.symbols.requireAtLeast(*depth, 1)) {
+    if (depth)
+      node.error() << "expected a depth of at least 1, got " << *depth;
+    return failure();
+  }
   // Indices may be floats; those in [-depth, 0) count from the end, others outside give no one.
   Value whole = b.convert(indices, b.i64());
-  whole =
-      b.select(b.compare(ComparisonDirection::LT, whole, 0.0), b.add(whole, b.integerScalar(b.i64(), depth)), whole);
+  whole = b.select(b.compare(ComparisonDirection::LT, whole, 0.0), b.add(whole, b.sizeValue(*depth, b.i64())), whole);
   SmallVector<Dim> dims = b.dims(indices);
-  dims.insert(dims.begin() + axis, b.size(depth));
+  dims.insert(dims.begin() + axis, *depth);
   Value hot = b.compare(ComparisonDirection::EQ, b.iota(b.i64(), dims, axis), b.expandDims(whole, axis));
   return node.output(0, b.select(hot, b.takeOne(values, 0, 1), b.takeOne(values, 0, 0)));
 }
@@ -269,8 +329,8 @@ void addIndexingHandlers(HandlerTable &table) {
   table.add("ScatterElements", importScatterElements);
   table.add("ScatterND", importScatterND);
   table.add("TopK", importTopK);
-  table.add("Compress", importCompress);
   table.add("OneHot", importOneHot);
+  table.add("TensorScatter", importTensorScatter);
 }
 
 } // namespace weft::importer

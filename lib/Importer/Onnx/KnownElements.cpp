@@ -168,6 +168,83 @@ const Elements *KnownElements::get(Value value) {
   return found->second ? &*found->second : nullptr;
 }
 
+namespace {
+
+constexpr int64_t kMostComputedElements = 1 << 16;
+
+/// For operations without symbols and regions.
+class ConstantContext : public EvaluationContext {
+public:
+  SmallVector<int64_t> getShape(Type type) override {
+    return SmallVector<int64_t>(cast<RankedTensorType>(type).getShape());
+  }
+  LogicalResult evaluateRegion(Region &, ArrayRef<TensorValue>, SmallVectorImpl<TensorValue> &) override {
+    return failure();
+  }
+  LogicalResult bindSymbol(Operation *, StringRef, int64_t) override { return failure(); }
+};
+
+bool isComputed(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape())
+    return false;
+  int64_t count = 1;
+  for (int64_t size : tensor.getShape())
+    if (llvm::MulOverflow(count, size, count) || count > kMostComputedElements)
+      return false;
+  return true;
+}
+
+} // namespace
+
+std::optional<TensorValue> KnownElements::compute(Value value,
+                                                  llvm::function_ref<std::optional<TensorValue>(Value)> leaf) {
+  // Operands first, on a stack of our own: chains can be long.
+  SmallVector<Value> pending{value};
+  while (!pending.empty()) {
+    Value next = pending.back();
+    if (computed.count(next)) {
+      pending.pop_back();
+      continue;
+    }
+    if (std::optional<TensorValue> known = leaf(next)) {
+      computed[next] = *known;
+      continue;
+    }
+    Operation *op = next.getDefiningOp();
+    auto evaluated = dyn_cast_or_null<EvaluationInterface>(op);
+    bool isPossible = evaluated && op->getNumRegions() == 0 && llvm::all_of(op->getResultTypes(), isComputed) &&
+                      llvm::all_of(op->getOperandTypes(), isComputed);
+    bool isReady = true;
+    for (Value operand : isPossible ? op->getOperands() : ValueRange()) {
+      auto found = computed.find(operand);
+      if (found == computed.end()) {
+        pending.push_back(operand);
+        isReady = false;
+        break;
+      }
+      if (!found->second) {
+        isPossible = false;
+        break;
+      }
+    }
+    if (!isReady)
+      continue;
+    SmallVector<TensorValue> operands, results;
+    for (Value operand : isPossible ? op->getOperands() : ValueRange())
+      operands.push_back(computed.lookup(operand));
+    ConstantContext context;
+    isPossible = isPossible && succeeded(evaluated.evaluate(operands, results, context));
+    if (!isPossible)
+      computed[next] = TensorValue();
+    else
+      for (auto [result, contents] : llvm::zip_equal(op->getResults(), results))
+        computed[result] = contents;
+  }
+  TensorValue result = computed.lookup(value);
+  return result ? std::optional(result) : std::nullopt;
+}
+
 std::optional<Elements> KnownElements::evaluate(Operation *op) {
   if (auto constant = dyn_cast<ConstantOp>(op))
     return elementsOfConstant(constant);

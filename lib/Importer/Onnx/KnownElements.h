@@ -4,6 +4,7 @@
 #define WEFT_LIB_IMPORTER_ONNX_KNOWNELEMENTS_H
 
 #include "dialects/Graph/Dim.h"
+#include "dialects/Graph/TensorValue.h"
 #include "lib/Importer/Onnx/Symbols.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
@@ -25,13 +26,21 @@ public:
   /// States the elements of a value whose defining operations do not show them.
   void set(mlir::Value value, Elements elements) { known[value] = std::move(elements); }
   /// To be called before an operation goes away: another value may come to lie at its address.
-  void forget(mlir::Value value) { known.erase(value); }
+  void forget(mlir::Value value) {
+    known.erase(value);
+    computed.erase(value);
+  }
+  /// The value of an operation whose operands are all constant or, by `leaf`, known from elsewhere; floats too. Nothing
+  /// for more than 2^16 elements.
+  std::optional<graph::TensorValue> compute(mlir::Value value,
+                                            llvm::function_ref<std::optional<graph::TensorValue>(mlir::Value)> leaf);
 
 private:
   std::optional<Elements> evaluate(mlir::Operation *op);
 
   const Symbols &symbols;
   llvm::DenseMap<mlir::Value, std::optional<Elements>> known;
+  llvm::DenseMap<mlir::Value, graph::TensorValue> computed; // empty where a value is not constant
 };
 
 } // namespace weft::importer

@@ -345,12 +345,16 @@ FailureOr<TensorValue> readTensorFile(StringRef path, Location location) {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return emitError(location) << "cannot read '" << path << "': " << buffer.getError().message(), failure();
+  return readTensor((*buffer)->getBuffer(), "'" + path.str() + "'", location);
+}
+
+FailureOr<TensorValue> readTensor(StringRef serialized, const std::string &where, Location location) {
   // A tensor's value is found through a model, which keeps it alive: make one that holds nothing else.
   onnx::ModelProto holder;
   onnx::TensorProto *tensor = holder.mutable_graph()->add_initializer();
-  if ((*buffer)->getBufferSize() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
-      !tensor->ParseFromArray((*buffer)->getBufferStart(), static_cast<int>((*buffer)->getBufferSize())))
-    return emitError(location) << "'" << path << "' does not hold a tensor of ONNX", failure();
+  if (serialized.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
+      !tensor->ParseFromArray(serialized.data(), static_cast<int>(serialized.size())))
+    return emitError(location) << where << " does not hold a tensor of ONNX", failure();
   std::string bytes = holder.SerializeAsString();
   std::unique_ptr<ModelFile> file = ModelFile::parse({bytes.data(), bytes.size()}, location);
   return file ? file->valueOf(file->model().graph().initializer(0), "tensor", location) : FailureOr<TensorValue>();

@@ -46,10 +46,13 @@ private:
   llvm::StringMap<std::shared_ptr<const llvm::MemoryBuffer>> files;
 };
 
-/// The names, relative to the model's folder, of the files that a model's tensors lie in, each once. Empty where the model
-/// cannot be read.
+/// The names, relative to the model's folder, of the files that a model's tensors lie in, each once. Empty where the
+/// model cannot be read.
 std::vector<std::string> externalDataFiles(llvm::StringRef path);
 
+/// The value of a serialized tensor; `where` is how errors call it.
+mlir::FailureOr<graph::TensorValue> readTensor(llvm::StringRef serialized, const std::string &where,
+                                               mlir::Location location);
 /// The value of a tensor that is a file of its own. For `.pb` files of test data.
 mlir::FailureOr<graph::TensorValue> readTensorFile(llvm::StringRef path, mlir::Location location);
 

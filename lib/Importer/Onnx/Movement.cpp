@@ -125,24 +125,76 @@ std::optional<Dim> slicePosition(Node &node, const Dim &given, const Dim &size, 
   return std::nullopt;
 }
 
+/// Elements start, start + step, ... before end along a dimension, where start and end (i64 scalars) are known when
+/// run.
+Value sliceWhenRun(Node &node, Value x, int64_t axis, Value start, Value end, int64_t step) {
+  Builder &b = node.b;
+  Value zero = b.integerScalar(b.i64(), 0), one = b.integerScalar(b.i64(), 1),
+        size = b.sizeValue(b.dim(x, axis), b.i64());
+  // Positions from the front, clamped to the places that there are (or the one before the first).
+  Value low = step > 0 ? zero : b.integerScalar(b.i64(), -1), high = step > 0 ? size : b.subtract(size, one);
+  auto clamped = [&](Value position) {
+    Value wrapped = b.select(b.compare(ComparisonDirection::LT, position, zero), b.add(position, size), position);
+    return b.minimum(b.maximum(wrapped, low), high);
+  };
+  start = clamped(start);
+  end = clamped(end);
+  Value distance = step > 0 ? b.subtract(end, start) : b.subtract(start, end);
+  int64_t magnitude = std::abs(step);
+  Value rounded = b.add(b.maximum(distance, zero), b.integerScalar(b.i64(), magnitude - 1));
+  Value count = b.divide(rounded, b.integerScalar(b.i64(), magnitude));
+  int64_t most = b.facts.symbols.boundsOf(b.dim(x, axis)).max;
+  std::optional<Dim> length = b.runtimeSize(count, node.sizeName(0, axis), {0, most / magnitude + 1});
+  if (!length)
+    return {};
+  Value places = b.add(b.multiply(b.iota(b.i64(), *length, 0), b.integerScalar(b.i64(), step)), start);
+  return b.take(x, places, axis);
+}
+
+/// Slice with positions that depend on data.
+LogicalResult importDataSlice(Node &node, SmallVector<int64_t> axes, SmallVector<int64_t> steps) {
+  Builder &b = node.b;
+  Value x = node.input(0), starts = node.input(1), ends = node.input(2);
+  int64_t count = static_cast<int64_t>(axes.size());
+  if (b.dims(starts) != SmallVector<Dim>{b.size(count)} || b.dims(ends) != b.dims(starts) ||
+      static_cast<int64_t>(steps.size()) != count)
+    return node.fail("expected as many ends, axes and steps as starts");
+  for (int64_t i = 0; i < count && x; ++i) {
+    if (steps[i] == 0)
+      return node.fail("expected steps that are not 0");
+    int64_t step = std::clamp<int64_t>(steps[i], -(int64_t(1) << 40), int64_t(1) << 40);
+    auto position = [&](Value positions) { return b.convert(b.takeOne(positions, 0, i), b.i64()); };
+    x = sliceWhenRun(node, x, axes[i], position(starts), position(ends), step);
+  }
+  return node.output(0, x);
+}
+
 LogicalResult importSlice(Node &node) {
   Builder &b = node.b;
   Value x = node.input(0);
   SmallVector<Dim> starts, ends;
   SmallVector<int64_t> axes, steps;
   int64_t rank = b.rank(x);
-  bool hasAxes;
+  bool hasAxes, isKnown = true;
   if (node.opset() < 10) {
     starts = b.sizes(node.integerList("starts"));
     ends = b.sizes(node.integerList("ends"));
     hasAxes = node.hasAttribute("axes");
     axes = node.integerList("axes");
   } else {
-    std::optional<SmallVector<Dim>> first = node.sizes(1, "the starts"), last = node.sizes(2, "the ends");
-    if (!first || !last)
-      return failure();
-    starts = *first;
-    ends = *last;
+    std::optional<SmallVector<Dim>> first = node.sizesIfKnown(1), last = node.sizesIfKnown(2);
+    isKnown = first && last;
+    if (isKnown) {
+      starts = *first;
+      ends = *last;
+    } else {
+      Dim count = getElementCount(node.input(1).getType());
+      if (!isa<IntegerType>(b.element(node.input(1))) || !isa<IntegerType>(b.element(node.input(2))) ||
+          !count.isConstant() || count.getConstant() > rank)
+        return node.fail("expected integer starts and ends, at most one of each a dimension");
+      starts.assign(count.getConstant(), b.size(0));
+      ends = starts;
+    }
     hasAxes = node.has(3);
     if (hasAxes) {
       std::optional<SmallVector<int64_t>> given = node.integers(3, "the axes");
@@ -167,6 +219,8 @@ LogicalResult importSlice(Node &node) {
   axes = node.axes(axes, rank);
   if (node.failed())
     return failure();
+  if (!isKnown)
+    return importDataSlice(node, axes, steps);
   for (size_t i = 0; i < starts.size() && x; ++i) {
     Dim size = b.dim(x, axes[i]), zero = b.size(0);
     int64_t step = steps[i];
@@ -358,6 +412,46 @@ LogicalResult importSpaceToDepth(Node &node) {
       0, b.reshape(b.transpose(split, {0, 3, 5, 1, 2, 4}), {batch, channels * (block * block), *height, *width}));
 }
 
+LogicalResult importCenterCropPad(Node &node) {
+  Builder &b = node.b;
+  Value x = node.input(0);
+  int64_t rank = b.rank(x);
+  SmallVector<int64_t> axes;
+  for (int64_t i = 0; i < rank; ++i)
+    axes.push_back(i);
+  axes = node.axes(node.integerList("axes", axes), rank);
+  std::optional<SmallVector<Dim>> shape = node.sizes(1, "the shape");
+  if (!shape || node.failed())
+    return failure();
+  if (shape->size() != axes.size())
+    return node.fail("expected one size an axis, got " + std::to_string(shape->size()) + " for " +
+                     std::to_string(axes.size()) + " axes");
+  for (auto [axis, wanted] : llvm::zip(axes, *shape)) {
+    Dim size = b.dim(x, axis), missing = wanted - size;
+    if (!b.facts.symbols.requireAtLeast(wanted, 0)) {
+      node.error() << "expected sizes that are not negative, got " << wanted;
+      return failure();
+    }
+    if (b.facts.symbols.isAtLeast(missing * -1, 0)) {
+      // An odd element more is cut off at the end.
+      Dim begin = (missing * -1).floorDiv(2);
+      x = b.slice(x, axis, begin, begin + wanted, 1);
+    } else if (missing.isConstant()) {
+      SmallVector<int64_t> low(rank, 0), high(rank, 0);
+      low[axis] = missing.getConstant() / 2;
+      high[axis] = missing.getConstant() - low[axis];
+      x = b.pad(x, b.scalarLike(x, 0), low, high);
+    } else {
+      node.error() << "axis " << axis << " of size " << size << " is to have size " << wanted
+                   << ", which is more or less depending on the symbols; give the inputs a shape";
+      return failure();
+    }
+    if (!x)
+      return failure();
+  }
+  return node.output(0, x);
+}
+
 LogicalResult importTrilu(Node &node) {
   Builder &b = node.b;
   Value x = node.input(0);
@@ -401,6 +495,7 @@ void addMovementHandlers(HandlerTable &table) {
   table.add("Pad", importPad);
   table.add("DepthToSpace", importDepthToSpace);
   table.add("SpaceToDepth", importSpaceToDepth);
+  table.add("CenterCropPad", importCenterCropPad);
   table.add("Trilu", importTrilu);
   table.add("ReverseSequence", importReverseSequence);
 }

@@ -3,6 +3,8 @@
 #include "lib/Importer/Onnx/Node.h"
 #include "lib/Importer/Onnx/GraphImporter.h"
 #include "lib/Support/Onnx/onnx.pb.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -47,27 +49,88 @@ StringRef Node::inputName(int64_t index) const {
   return index < proto.input_size() ? StringRef(proto.input(static_cast<int>(index))) : StringRef();
 }
 
-std::optional<SmallVector<Dim>> Node::sizes(int64_t index, StringRef what) {
-  if (!has(index)) {
+std::string Node::sourcesOf(Value value) const {
+  constexpr size_t kMostVisited = 1 << 14, kMostNamed = 8;
+  llvm::SetVector<Value> visited;
+  llvm::SetVector<StringRef> names;
+  visited.insert(value);
+  for (size_t i = 0; i < visited.size() && visited.size() < kMostVisited; ++i) {
+    Value source = visited[i];
+    if (Operation *op = source.getDefiningOp()) {
+      op->walk([&](Operation *inner) { visited.insert(inner->operand_begin(), inner->operand_end()); });
+      continue;
+    }
+    // A parameter is no data; an argument of a region has a value from outside, which is visited too.
+    auto name = dyn_cast<NameLoc>(source.getLoc());
+    bool isInput = isa<func::FuncOp>(source.getParentBlock()->getParentOp()) && !b.facts.parameters.count(source);
+    if (name && isInput)
+      names.insert(name.getName().getValue());
+  }
+  if (names.empty() || names.size() > kMostNamed)
+    return "the model's inputs";
+  return (names.size() == 1 ? "input '" : "inputs '") + llvm::join(names, "', '") + "'";
+}
+
+std::string Node::sizeName(int64_t index, int64_t dimension) const {
+  std::string name = wants(index) ? proto.output(static_cast<int>(index)) : nodeName;
+  return name + "_dim" + std::to_string(dimension);
+}
+
+bool Node::expectIntegers(int64_t index, StringRef what) {
+  if (!has(index))
     error() << "expected input " << index << " (" << what << ")";
-    return std::nullopt;
-  }
-  if (!isa<IntegerType>(b.element(input(index)))) {
+  else if (!isa<IntegerType>(b.element(input(index))))
     error() << "expected integers as " << what << ", got " << b.element(input(index));
-    return std::nullopt;
-  }
-  if (const KnownElements::Elements *elements = b.facts.elements.get(input(index)))
+  else
+    return true;
+  return false;
+}
+
+std::optional<SmallVector<Dim>> Node::knownSizes(Value value) {
+  if (const KnownElements::Elements *elements = b.facts.elements.get(value))
     return SmallVector<Dim>(*elements);
-  std::optional<TensorValue> known = b.contents(input(index));
-  if (!known || known->getElementCount() > (1 << 20)) {
-    error() << "input '" << inputName(index) << "' gives " << what
-            << " and must be known at compile time, but it depends on the model's input data; make it a constant or an "
-               "expression of the inputs' sizes (a shape given for the inputs may be enough)";
+  std::optional<TensorValue> known = b.contents(value);
+  if (!known || known->getElementCount() > (1 << 20))
     return std::nullopt;
-  }
   SmallVector<Dim> elements;
   for (int64_t i = 0; i < known->getElementCount(); ++i)
     elements.push_back(b.size(known->getInteger(i)));
+  return elements;
+}
+
+std::optional<SmallVector<Dim>> Node::sizesOrBound(int64_t index, StringRef what, int64_t firstDimension) {
+  constexpr Interval kDefaultBounds{0, 4096};
+  if (!expectIntegers(index, what))
+    return std::nullopt;
+  if (std::optional<SmallVector<Dim>> known = knownSizes(input(index)))
+    return known;
+  Dim count = graph::getElementCount(input(index).getType());
+  if (!count.isConstant() || b.rank(input(index)) > 1)
+    return sizes(index, what);
+  SmallVector<Dim> elements;
+  Value vector = b.reshape(input(index), count);
+  for (int64_t i = 0; i < count.getConstant(); ++i) {
+    Value element = b.takeOne(vector, 0, i);
+    std::optional<SmallVector<Dim>> known = element ? knownSizes(element) : std::nullopt;
+    std::optional<Dim> size =
+        known ? (*known)[0] : b.runtimeSize(element, sizeName(0, firstDimension + i), kDefaultBounds);
+    if (!size)
+      return std::nullopt;
+    elements.push_back(*size);
+  }
+  return elements;
+}
+
+std::optional<SmallVector<Dim>> Node::sizes(int64_t index, StringRef what) {
+  if (!expectIntegers(index, what))
+    return std::nullopt;
+  std::optional<SmallVector<Dim>> elements = knownSizes(input(index));
+  if (!elements) {
+    error()
+        << "input '" << inputName(index) << "' gives " << what
+        << " and must be known at compile time, but it is computed from the data of " << sourcesOf(input(index))
+        << "; make it a constant or an expression of the inputs' sizes (a shape given for the inputs may be enough)";
+  }
   return elements;
 }
 
@@ -95,7 +158,8 @@ std::optional<TensorValue> Node::constant(int64_t index, StringRef what) {
   if (std::optional<TensorValue> value = b.contents(input(index)))
     return value;
   error() << "input '" << inputName(index) << "' gives " << what
-          << " and must be a constant, but it is computed when the model runs";
+          << " and must be a constant, but it is computed when the model runs from the data of "
+          << sourcesOf(input(index));
   return std::nullopt;
 }
 

@@ -52,8 +52,18 @@ public:
   /// Puts another form of an input in its place.
   void setInput(int64_t index, mlir::Value value) { inputs[index] = value; }
   llvm::StringRef inputName(int64_t index) const;
+  /// What a size that data decide is called: dimension `dimension` of output `index`.
+  std::string sizeName(int64_t index, int64_t dimension) const;
   /// The elements of an integer input as sizes; they must be known at import. `what` says what they are ("the axes").
   std::optional<llvm::SmallVector<graph::Dim>> sizes(int64_t index, llvm::StringRef what);
+  /// The same, or sizes that are bound when run where they are not known: dimensions `firstDimension`, ... of output 0,
+  /// at most 4,096 unless the user says otherwise.
+  std::optional<llvm::SmallVector<graph::Dim>> sizesOrBound(int64_t index, llvm::StringRef what,
+                                                            int64_t firstDimension);
+  /// Nothing, without an error, where they are not known.
+  std::optional<llvm::SmallVector<graph::Dim>> sizesIfKnown(int64_t index) {
+    return has(index) ? knownSizes(input(index)) : std::nullopt;
+  }
   /// The elements of an integer input, which must be constants.
   std::optional<llvm::SmallVector<int64_t>> integers(int64_t index, llvm::StringRef what);
   /// The value of an input that must be constant.
@@ -93,6 +103,11 @@ public:
   const onnx::NodeProto &getProto() const { return proto; }
 
 private:
+  /// The model's inputs on which a value depends, for errors.
+  std::string sourcesOf(mlir::Value value) const;
+  bool expectIntegers(int64_t index, llvm::StringRef what);
+  /// The elements of an integer value where they are known.
+  std::optional<llvm::SmallVector<graph::Dim>> knownSizes(mlir::Value value);
   const onnx::AttributeProto *find(llvm::StringRef name) const;
   /// The attribute if it has this type; marks it as used.
   const onnx::AttributeProto *typed(llvm::StringRef name, int type, llvm::StringRef typeName);

@@ -262,6 +262,126 @@ LogicalResult importGlobalLpPool(Node &node) {
       0, norm(node.b, node.input(0), p, [&](Value x) { return node.b.sum(x, *spatial, /*keepDims=*/true); }));
 }
 
+//===----------------------------------------------------------------------===//
+// Back from windows to images
+//===----------------------------------------------------------------------===//
+
+LogicalResult importMaxUnpool(Node &node) {
+  Builder &b = node.b;
+  Value x = node.input(0), indices = node.input(1);
+  if (!node.expectRankAtLeast(0, 3))
+    return failure();
+  int64_t rank = b.rank(x), spatial = rank - 2;
+  SmallVector<int64_t> kernel = node.integerList("kernel_shape"),
+                       strides = node.integerList("strides", SmallVector<int64_t>(spatial, 1)),
+                       pads = node.integerList("pads", SmallVector<int64_t>(2 * spatial, 0));
+  if (node.failed())
+    return failure();
+  auto isList = [&](ArrayRef<int64_t> list, int64_t count) { return static_cast<int64_t>(list.size()) == count; };
+  if (!isList(kernel, spatial) || !isList(strides, spatial) || !isList(pads, 2 * spatial) ||
+      b.dims(indices) != b.dims(x))
+    return node.fail("expected " + std::to_string(spatial) +
+                     " sizes as kernel_shape and strides, twice as many pads, and "
+                     "an index for each element");
+  // Indices count in the tensor that was pooled.
+  SmallVector<Dim> pooled{b.dim(x, 0), b.dim(x, 1)};
+  for (int64_t i = 0; i < spatial; ++i) {
+    pooled.push_back((b.dim(x, 2 + i) - 1) * strides[i] + (kernel[i] - pads[i] - pads[spatial + i]));
+    if (!b.facts.symbols.requireAtLeast(pooled.back(), 0)) {
+      node.error() << "dimension " << 2 + i << " of the result would have size " << pooled.back();
+      return failure();
+    }
+  }
+  Dim elements = product(pooled, b.context()), count = getElementCount(x.getType());
+  Value places = b.convert(b.reshape(indices, {count, b.size(1)}), b.i64());
+  Value zeros = b.splat(b.element(x), 0, elements), updates = b.reshape(x, count);
+  if (!places || !zeros || !updates)
+    return failure();
+  Value flat = b.inferred<ScatterOp>(zeros.getType(), zeros, places, updates, ScatterKind::set, ArrayRef<int64_t>(),
+                                     ArrayRef<int64_t>(0), ArrayRef<int64_t>(), ArrayRef<int64_t>(),
+                                     ArrayRef<int64_t>(0), int64_t(1));
+  Value result = b.reshape(flat, pooled);
+  if (node.has(2)) {
+    std::optional<SmallVector<Dim>> wanted = node.sizes(2, "the output shape");
+    if (!wanted)
+      return failure();
+    if (static_cast<int64_t>(wanted->size()) != rank)
+      return node.fail("expected an output shape of " + std::to_string(rank) + " sizes");
+    SmallVector<int64_t> low(rank, 0), high(rank, 0);
+    for (int64_t i = 0; i < rank; ++i) {
+      Dim missing = (*wanted)[i] - pooled[i];
+      if (!missing.isConstant() || missing.getConstant() < 0) {
+        node.error() << "expected an output of at least " << pooled[i] << " elements in dimension " << i << ", got "
+                     << (*wanted)[i];
+        return failure();
+      }
+      high[i] = missing.getConstant();
+    }
+    result = b.pad(result, b.scalarLike(x, 0), low, high);
+  }
+  return node.output(0, result);
+}
+
+/// Blocks beside each other in columns, added up where they lie in the image: one padded part a place in the block.
+LogicalResult importCol2Im(Node &node) {
+  Builder &b = node.b;
+  Value x = node.input(0);
+  std::optional<SmallVector<int64_t>> image = node.integers(1, "the image's shape"),
+                                      block = node.integers(2, "the block's shape");
+  if (!image || !block || !node.expectRank(0, 3))
+    return failure();
+  int64_t spatial = image->size();
+  SmallVector<int64_t> ones(spatial, 1), dilations = node.integerList("dilations", ones),
+                                         strides = node.integerList("strides", ones),
+                                         pads = node.integerList("pads", SmallVector<int64_t>(2 * spatial, 0));
+  if (node.failed())
+    return failure();
+  auto isPositive = [&](ArrayRef<int64_t> list) {
+    constexpr int64_t kLargest = int64_t(1) << 31;
+    return static_cast<int64_t>(list.size()) == spatial &&
+           llvm::all_of(list, [](int64_t n) { return n >= 1 && n <= kLargest; });
+  };
+  if (spatial < 1 || !isPositive(*image) || !isPositive(*block) || !isPositive(dilations) || !isPositive(strides) ||
+      static_cast<int64_t>(pads.size()) != 2 * spatial)
+    return node.fail(
+        "expected as many block sizes, dilations and strides as the image has dimensions, all at least 1, and "
+        "twice as many pads");
+  int64_t taps = 1;
+  SmallVector<int64_t> counts;
+  Dim places = b.size(1);
+  for (int64_t i = 0; i < spatial; ++i) {
+    constexpr int64_t kMostTaps = 4096;
+    if (llvm::MulOverflow(taps, (*block)[i], taps) || taps > kMostTaps)
+      return node.fail("a block of more than 4096 elements is not supported");
+    int64_t room = (*image)[i] + pads[i] + pads[spatial + i] - ((*block)[i] - 1) * dilations[i] - 1;
+    counts.push_back(room < 0 ? 0 : room / strides[i] + 1);
+    places = places * counts.back();
+  }
+  std::optional<Dim> channels = b.dim(x, 1).divideExactly(b.size(taps));
+  if (!channels || b.dim(x, 2) != places || places == b.size(0)) {
+    node.error() << "expected columns of shape [N, C * " << taps << ", " << places << "], got " << x.getType();
+    return failure();
+  }
+  SmallVector<Dim> dims{b.dim(x, 0), *channels, b.size(taps)};
+  llvm::append_range(dims, b.sizes(counts));
+  Value columns = b.reshape(x, dims), zero = b.scalarLike(x, 0), sum;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    Value part = b.takeOne(columns, 2, tap);
+    SmallVector<int64_t> low{0, 0}, high{0, 0}, between{0, 0};
+    low.resize(2 + spatial);
+    high.resize(2 + spatial);
+    for (int64_t i = spatial, rest = tap; i-- > 0; rest /= (*block)[i]) {
+      low[2 + i] = rest % (*block)[i] * dilations[i] - pads[i];
+      high[2 + i] = (*image)[i] - (low[2 + i] + (counts[i] - 1) * strides[i] + 1);
+    }
+    for (int64_t stride : strides)
+      between.push_back(stride - 1);
+    part = b.pad(part, zero, low, high, between);
+    sum = sum ? b.add(sum, part) : part;
+  }
+  return node.output(0, sum);
+}
+
 } // namespace
 
 void addPoolingHandlers(HandlerTable &table) {
@@ -271,6 +391,8 @@ void addPoolingHandlers(HandlerTable &table) {
   table.add("GlobalAveragePool", importGlobalAveragePool);
   table.add("GlobalMaxPool", importGlobalMaxPool);
   table.add("GlobalLpPool", importGlobalLpPool);
+  table.add("MaxUnpool", importMaxUnpool);
+  table.add("Col2Im", importCol2Im);
 }
 
 } // namespace weft::importer

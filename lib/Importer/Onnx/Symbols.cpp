@@ -44,18 +44,27 @@ std::string identifier(StringRef text) {
 
 } // namespace
 
+StringAttr Symbols::add(StringRef wanted, Interval fallback) {
+  std::string base = identifier(wanted), unique = base;
+  for (unsigned suffix = 1; symbols.count(StringAttr::get(context, unique)); ++suffix)
+    unique = base + "_" + std::to_string(suffix);
+  auto name = StringAttr::get(context, unique);
+  auto bounds = given.find(wanted);
+  symbols[name] = bounds == given.end() ? Symbol{fallback, true} : Symbol{bounds->second, /*isDefault=*/false};
+  return nameOf[wanted] = name;
+}
+
 Dim Symbols::get(StringRef wanted, Interval fallback) {
-  StringAttr &name = nameOf[wanted];
-  if (!name) {
-    std::string base = identifier(wanted), unique = base;
-    for (unsigned suffix = 1; symbols.count(StringAttr::get(context, unique)); ++suffix)
-      unique = base + "_" + std::to_string(suffix);
-    name = StringAttr::get(context, unique);
-    auto bounds = given.find(wanted);
-    symbols[name] = bounds == given.end() ? Symbol{fallback, true} : Symbol{bounds->second, /*isDefault=*/false};
-  }
+  auto known = nameOf.find(wanted);
+  StringAttr name = known == nameOf.end() ? add(wanted, fallback) : known->second;
   Interval bounds = symbols[name].bounds;
   return bounds.min == bounds.max ? Dim::constant(context, bounds.min) : Dim::symbol(name);
+}
+
+Dim Symbols::create(StringRef wanted, Interval fallback) {
+  StringAttr name = add(wanted, fallback);
+  symbols[name].isData = true;
+  return Dim::symbol(name);
 }
 
 void Symbols::setBounds(StringRef wanted, Interval bounds) { given[wanted] = bounds; }
@@ -143,6 +152,11 @@ bool Symbols::requireAtLeast(const Dim &dim, int64_t value) {
 bool Symbols::requireEqual(const Dim &left, const Dim &right, StringRef reason) {
   if (left == right)
     return true;
+  // Conditions are checked before anything is computed: they cannot be about sizes that data decide.
+  for (const Dim &dim : {left, right})
+    for (StringAttr name : dim.getSymbols())
+      if (auto found = symbols.find(name); found != symbols.end() && found->second.isData)
+        return false;
   Interval a = boundsOf(left), b = boundsOf(right);
   if ((left.isConstant() && right.isConstant()) || a.max < b.min || b.max < a.min)
     return false;
@@ -155,7 +169,7 @@ bool Symbols::requireEqual(const Dim &left, const Dim &right, StringRef reason) 
 
 void Symbols::declare(OpBuilder &builder, Location location) const {
   for (const auto &[name, symbol] : symbols)
-    if (symbol.bounds.min != symbol.bounds.max)
+    if (symbol.bounds.min != symbol.bounds.max || symbol.isData)
       graph::DimOp::create(builder, location, name, symbol.bounds.min, symbol.bounds.max);
   for (const Condition &condition : conditions) {
     auto type = graph::makeTensorType({condition.left, condition.right}, Float32Type::get(context));

@@ -25,7 +25,10 @@ public:
   /// The symbol of a dimension called `wanted` in the model (any text; characters that a name cannot have become `_`).
   /// The same text gives the same symbol. `fallback` are the bounds of a new one.
   graph::Dim get(llvm::StringRef wanted, Interval fallback);
-  /// Bounds that the user gave to a symbol, by its name in the model. To be called before `get`.
+  /// A new symbol for a size that data decide. Equal texts give different symbols; bounds given for the text hold for
+  /// all of them.
+  graph::Dim create(llvm::StringRef wanted, Interval fallback);
+  /// Bounds that the user gave to a symbol, by its name in the model. To be called before `get` and `create`.
   void setBounds(llvm::StringRef wanted, Interval bounds);
   /// The user's bounds that no dimension has asked for: misspelt names.
   llvm::SmallVector<std::string> unusedBounds() const;
@@ -49,7 +52,9 @@ private:
   struct Symbol {
     Interval bounds;
     bool isDefault = true;
+    bool isData = false; // data decide, within the bounds
   };
+  mlir::StringAttr add(llvm::StringRef wanted, Interval fallback);
   Interval boundsOf(mlir::AffineExpr expression, llvm::ArrayRef<mlir::StringAttr> names) const;
 
   mlir::MLIRContext *context;
