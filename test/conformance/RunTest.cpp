@@ -2,15 +2,13 @@
 
 #include "test/conformance/RunTest.h"
 #include "include/weft/runtime.h"
-#include "lib/Importer/Onnx/ModelFile.h"
 #include "lib/Importer/Onnx/OnnxImporter.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Pipeline/Pipeline.h"
-#include "lib/Support/Onnx/onnx.pb.h"
 #include "mlir/IR/MLIRContext.h"
+#include "test/conformance/TestData.h"
 #include "tools/weft/Tensors.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include <cmath>
 #include <set>
@@ -78,28 +76,6 @@ std::string difference(const TensorValue &got, const TensorValue &expected) {
   return text;
 }
 
-/// The inputs of a graph that are not initializers, and its outputs, by name.
-struct Signature {
-  std::vector<std::string> inputs, outputs;
-};
-
-std::optional<Signature> signatureOf(StringRef model) {
-  auto buffer = llvm::MemoryBuffer::getFile(model, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  onnx::ModelProto proto;
-  if (!buffer || !proto.ParseFromArray((*buffer)->getBufferStart(), static_cast<int>((*buffer)->getBufferSize())))
-    return std::nullopt;
-  std::set<std::string> initializers;
-  for (const onnx::TensorProto &tensor : proto.graph().initializer())
-    initializers.insert(tensor.name());
-  Signature signature;
-  for (const onnx::ValueInfoProto &input : proto.graph().input())
-    if (!initializers.count(input.name()))
-      signature.inputs.push_back(input.name());
-  for (const onnx::ValueInfoProto &output : proto.graph().output())
-    signature.outputs.push_back(output.name());
-  return signature;
-}
-
 /// One data set, on its way through importer and device.
 class DataSetRun {
 public:
@@ -112,17 +88,20 @@ public:
   std::string run(Device device, const std::set<std::string> &fixedInputs) {
     std::string model = test.folder + "/model.onnx";
     OnnxImportOptions options;
-    for (auto [i, name] : llvm::enumerate(signature.inputs)) {
+    for (auto [i, port] : llvm::enumerate(signature.inputs)) {
       std::string file = dataSet + "/input_" + std::to_string(i) + ".pb";
       if (!fs::exists(file))
         continue; // An optional input that the test leaves out.
-      FailureOr<TensorValue> value = importer::readTensorFile(file, location());
+      FailureOr<PortValue> value = readPort(file, port, location());
       if (failed(value))
         return "input " + std::to_string(i) + ": " + diagnostics.text;
-      if (fixedInputs.count(name))
-        options.inputValues.push_back({name, *value});
-      else
-        arguments[name] = *value;
+      llvm::append_range(options.shapes, value->shapeOptions(port.name));
+      for (const auto &[name, tensor] : value->tensors) {
+        if (fixedInputs.count(name))
+          options.inputValues.push_back({name, tensor});
+        else
+          arguments[name] = tensor;
+      }
     }
     if (arguments.empty() && !fixedInputs.empty())
       return "every input decides a shape, so that nothing is left to run";
@@ -149,6 +128,11 @@ private:
   std::string compileAndRun() {
     CompileOptions options;
     options.modelName = test.name;
+    // The outputs are those of the imported model: a sequence has one for each element.
+    auto main = module->lookupSymbol<func::FuncOp>(graph::GraphDialect::kMainName);
+    for (unsigned i = 0; i < main.getNumResults(); ++i)
+      if (auto name = main.getResultAttrOfType<StringAttr>(i, graph::GraphDialect::kOutputName))
+        outputNames.push_back(name.str());
     FailureOr<CompiledModel> compiled = compile(*module, std::move(weights), options);
     if (failed(compiled))
       return "compile: " + diagnostics.text;
@@ -179,7 +163,7 @@ private:
     }
     if (wrong.empty())
       wrong = text(weft_run_execute(run));
-    for (const std::string &name : signature.outputs) {
+    for (const std::string &name : outputNames) {
       WeftTensorView view;
       if (wrong.empty())
         wrong = text(weft_run_output(run, name.c_str(), &view));
@@ -202,18 +186,24 @@ private:
   }
 
   std::string compareOutputs() {
-    for (auto [i, name] : llvm::enumerate(signature.outputs)) {
+    size_t count = 0;
+    for (auto [i, port] : llvm::enumerate(signature.outputs)) {
       std::string file = dataSet + "/output_" + std::to_string(i) + ".pb";
-      FailureOr<TensorValue> expected = importer::readTensorFile(file, location());
+      FailureOr<PortValue> expected = readPort(file, port, location());
       if (failed(expected))
         return "output " + std::to_string(i) + ": " + diagnostics.text;
-      auto found = results.find(name);
-      if (found == results.end())
-        return "output '" + name + "' is not a result";
-      if (std::string wrong = difference(found->second, *expected); !wrong.empty())
-        return "output '" + name + "': " + wrong;
+      count += expected->tensors.size();
+      for (const auto &[name, tensor] : expected->tensors) {
+        auto found = results.find(name);
+        if (found == results.end())
+          return "output '" + name + "' is not a result";
+        if (std::string wrong = difference(found->second, tensor); !wrong.empty())
+          return "output '" + name + "': " + wrong;
+      }
     }
-    return "";
+    return results.size() == count
+               ? ""
+               : "the model has " + std::to_string(results.size()) + " outputs, expected " + std::to_string(count);
   }
 
   const Test &test;
@@ -223,6 +213,7 @@ private:
   Collector diagnostics;
   weft::WeightStore weights;
   llvm::StringMap<TensorValue> arguments, results;
+  std::vector<std::string> outputNames;
   OwningOpRef<ModuleOp> module;
 };
 
@@ -246,10 +237,17 @@ Outcome runTest(const Test &test, Device device) {
     while (true) {
       wrong = DataSetRun(test, dataSet, *signature).run(device, fixedInputs);
       size_t before = fixedInputs.size();
-      if (StringRef(wrong).contains("must be"))
-        for (const std::string &name : signature->inputs)
-          if (StringRef(wrong).contains("input '" + name + "' gives"))
-            fixedInputs.insert(name);
+      auto fix = [&](StringRef text, StringRef suffix) {
+        for (const ModelPort &port : signature->inputs)
+          if (text.contains("'" + port.name + "'" + suffix.str()))
+            fixedInputs.insert(port.name);
+      };
+      auto [problem, sources] = StringRef(wrong).split(" from the data of input");
+      if (problem.contains("must be")) {
+        fix(problem, " gives");
+        if (fixedInputs.size() == before) // It is one that others give.
+          fix(sources.split(';').first, "");
+      }
       if (fixedInputs.size() == before)
         break;
     }

@@ -238,8 +238,8 @@ LogicalResult importSlice(Node &node) {
       x = b.slice(x, axes[i], *start, *end, step);
       continue;
     }
-    // Backwards from start down to, without, end: forwards over the reversed dimension. A start before the first element
-    // is the first element, unlike in numpy.
+    // Backwards from start down to, without, end: forwards over the reversed dimension. A start before the first
+    // element is the first element, unlike in numpy.
     Dim first = size.isConstant() && size.getConstant() == 0 ? b.size(-1) : zero;
     std::optional<Dim> start = slicePosition(node, starts[i], size, first, size - 1),
                        end = slicePosition(node, ends[i], size, b.size(-1), size - 1);
