@@ -12,6 +12,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -25,6 +26,73 @@
 using namespace mlir;
 
 namespace weft::codegen::gpu {
+
+namespace {
+
+/// Loops of more operations than this are not unrolled: lanes are threads, and registers are dear.
+constexpr unsigned kUnrolledOperations = 24;
+
+/// A position as one without its constant part, and that part.
+std::pair<Value, int64_t> splitConstant(OpBuilder &builder, Value position) {
+  APInt constant;
+  if (matchPattern(position, m_ConstantInt(&constant)))
+    return {Value(), constant.getSExtValue()};
+  auto add = position.getDefiningOp<arith::AddIOp>();
+  if (!add)
+    return {position, 0};
+  auto [left, leftConstant] = splitConstant(builder, add.getLhs());
+  auto [right, rightConstant] = splitConstant(builder, add.getRhs());
+  if (leftConstant == 0 && rightConstant == 0)
+    return {position, 0};
+  Value rest = left && right ? arith::AddIOp::create(builder, add.getLoc(), left, right, add.getOverflowFlags())
+               : left        ? left
+                             : right;
+  return {rest, leftConstant + rightConstant};
+}
+
+/// Writes the constant part of each address as an offset of its own, so that neighbouring accesses differ by a constant
+/// alone whatever the optimizer does to the rest, and can be joined.
+void splitAddresses(ModuleOp module) {
+  SmallVector<LLVM::GEPOp> addresses;
+  module.walk([&](LLVM::GEPOp address) {
+    if (address.getDynamicIndices().size() == 1 && address.getRawConstantIndices().size() == 1)
+      addresses.push_back(address);
+  });
+  for (LLVM::GEPOp address : addresses) {
+    auto cast = address.getDynamicIndices()[0].getDefiningOp<arith::IndexCastOp>();
+    if (!cast)
+      continue;
+    OpBuilder builder(address);
+    auto [rest, offset] = splitConstant(builder, cast.getIn());
+    if (!rest || offset == 0 || offset != static_cast<int32_t>(offset))
+      continue;
+    Location location = address.getLoc();
+    Value index = arith::IndexCastOp::create(builder, location, builder.getI64Type(), rest);
+    // Without its constant the position may lie outside.
+    Value base = LLVM::GEPOp::create(builder, location, address.getType(), address.getElemType(), address.getBase(),
+                                     ArrayRef<LLVM::GEPArg>{index});
+    Value whole = LLVM::GEPOp::create(builder, location, address.getType(), address.getElemType(), base,
+                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+    address.replaceAllUsesWith(whole);
+    address.erase();
+  }
+}
+
+void limitUnrolling(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  auto yes = BoolAttr::get(context, true);
+  auto unroll = LLVM::LoopUnrollAttr::get(context, /*disable=*/yes, {}, {}, {}, {}, {}, {});
+  auto annotation = LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {},
+                                                  /*mustProgress=*/yes, {}, {}, {}, ArrayRef<LLVM::AccessGroupAttr>());
+  module.walk([&](scf::ForOp loop) {
+    unsigned operations = 0;
+    loop.getBody()->walk([&](Operation *) { ++operations; });
+    if (operations > kUnrolledOperations)
+      loop->setAttr("llvm.loop_annotation", annotation);
+  });
+}
+
+} // namespace
 
 void registerLoweringDialects(MLIRContext &context) {
   DialectRegistry registry;
@@ -41,6 +109,10 @@ LogicalResult lowerToLlvm(ModuleOp module, unsigned indexBits) {
   passes.enableVerifier(false);
   passes.addPass(createCSEPass());
   if (failed(passes.run(module)) || failed(expandMath(module)))
+    return failure();
+  limitUnrolling(module);
+  splitAddresses(module);
+  if (failed(passes.run(module))) // addresses that are alike but for their constants have become the same
     return failure();
   PassManager conversion(module.getContext());
   conversion.enableVerifier(false);

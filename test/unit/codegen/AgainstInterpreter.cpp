@@ -529,6 +529,71 @@ TEST_P(AgainstInterpreter, LoopsAndSquares) {
         {"tensor<12x40xf32>", "tensor<40xf32>"}, options);
 }
 
+TEST_P(AgainstInterpreter, Scatters) {
+  struct Form {
+    const char *operand, *indices, *updates, *attributes;
+  };
+  const Form forms[] = {
+      // Single places, many of them several times.
+      {"20x", "90x1x", "90x",
+       "update_window_dims = array<i64>, inserted_window_dims = array<i64: 0>, operand_batching_dims = array<i64>, "
+       "scatter_indices_batching_dims = array<i64>, scatter_dims_to_operand_dims = array<i64: 0>, index_vector_dim = "
+       "1"},
+      // Windows that move along both dimensions and overlap.
+      {"6x8x", "9x2x", "9x2x3x",
+       "update_window_dims = array<i64: 1, 2>, inserted_window_dims = array<i64>, operand_batching_dims = array<i64>, "
+       "scatter_indices_batching_dims = array<i64>, scatter_dims_to_operand_dims = array<i64: 0, 1>, index_vector_dim "
+       "= "
+       "1"},
+      // A window narrower than the dimension that it does not move along; batches.
+      {"3x5x4x", "3x6x1x", "3x6x2x",
+       "update_window_dims = array<i64: 2>, inserted_window_dims = array<i64: 1>, operand_batching_dims = array<i64: "
+       "0>, "
+       "scatter_indices_batching_dims = array<i64: 0>, scatter_dims_to_operand_dims = array<i64: 1>, index_vector_dim "
+       "= "
+       "2"}};
+  for (const char *indexType : {"i32", "i64", "ui8"})
+    for (const Form &form : forms)
+      for (const char *kind : {"set", "sum"})
+        for (double scale : {0.5, 1.0}) {
+          Options options;
+          options.scale = scale;
+          std::string t = tensorOf(form.operand, "f32"), i = tensorOf(form.indices, indexType),
+                      u = tensorOf(form.updates, "f32");
+          check("generic", {t, i, u},
+                std::string("    %s = weft.scatter ") + kind + ", %a, %b, %c {" + form.attributes + " : i64} : (" + t +
+                    ", " + i + ", " + u + ") -> " + t + "\n    %r0 = weft.abs %s : " + t,
+                {t}, options);
+        }
+}
+
+TEST_P(AgainstInterpreter, IndicesOfAnySize) {
+  for (const char *type : {"i8", "ui8", "i32", "ui32", "i64", "ui64"}) {
+    std::string i = tensorOf("40x1x", type);
+    check("loop", {"tensor<6x16xf32>", i},
+          "    %r0 = weft.gather %a, %b {offset_dims = array<i64: 1>, collapsed_slice_dims = array<i64: 0>, "
+          "operand_batching_dims = array<i64>, start_indices_batching_dims = array<i64>, start_index_map = array<i64: "
+          "0>, "
+          "index_vector_dim = 1 : i64, slice_sizes = array<i64: 1, 16>} : (tensor<6x16xf32>, " +
+              i + ") -> tensor<40x16xf32>",
+          {"tensor<40x16xf32>"});
+  }
+}
+
+TEST_P(AgainstInterpreter, SeveralSerialOps) {
+  check("generic", {"tensor<7x33xf32>"},
+        "    %c = weft.cumulative sum, %a dim = 1 exclusive = false reverse = false : (tensor<7x33xf32>) -> "
+        "tensor<7x33xf32>\n    %r0 = weft.sort %c dim = 0 descending = true : (tensor<7x33xf32>) -> tensor<7x33xf32>\n "
+        "   "
+        "%r1, %r2 = weft.top_k %c k = 3 dim = 1 largest = true index = i64 : (tensor<7x33xf32>) -> (tensor<7x3xf32>, "
+        "tensor<7x3xi64>)\n    %r3 = weft.negate %a : tensor<7x33xf32>",
+        {"tensor<7x33xf32>", "tensor<7x3xf32>", "tensor<7x3xi64>", "tensor<7x33xf32>"});
+  // Too long for shared memory.
+  check("generic", {"tensor<2x9000xf32>"},
+        "    %r0 = weft.sort %a dim = 1 descending = false : (tensor<2x9000xf32>) -> tensor<2x9000xf32>",
+        {"tensor<2x9000xf32>"});
+}
+
 TEST_P(AgainstInterpreter, MatrixTiles) {
   struct Product {
     const char *lhs, *rhs, *result, *contract;
