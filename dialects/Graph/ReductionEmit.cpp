@@ -7,6 +7,19 @@ using namespace mlir;
 
 namespace weft::graph {
 
+Value narrowReduction(ScalarBuilder scalars, ReductionKind kind, Value value, Type elementType) {
+  Type wide = accumulationType(elementType);
+  bool isExtreme = kind == ReductionKind::max || kind == ReductionKind::min;
+  if (auto type = dyn_cast<FloatType>(elementType);
+      type && isExtreme && wide != elementType && !llvm::APFloat::semanticsHasInf(type.getFloatSemantics())) {
+    llvm::APFloat limit = llvm::APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/kind == ReductionKind::max);
+    bool lost;
+    limit.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
+    value = scalars.combine(kind, wide, value, scalars.floatConstant(wide, limit.convertToDouble()));
+  }
+  return scalars.narrow(value, elementType);
+}
+
 FailureOr<Value> ReduceOp::emitElement(ElementSource &elements, unsigned, ValueRange indices) {
   ScalarBuilder scalars = elements.scalars();
   Type type = elementType(getOperand());
@@ -23,7 +36,7 @@ FailureOr<Value> ReduceOp::emitElement(ElementSource &elements, unsigned, ValueR
       source[dimension] = value;
     return scalars.widen(elements.get(0, source), type);
   });
-  return scalars.narrow(result, type);
+  return narrowReduction(scalars, getKind(), result, type);
 }
 
 FailureOr<Value> ArgReduceOp::emitElement(ElementSource &elements, unsigned, ValueRange indices) {
@@ -102,7 +115,7 @@ FailureOr<Value> ReduceWindowOp::emitElement(ElementSource &elements, unsigned, 
           return {combined()};
         return {emitIf(builder, location, scalarType(wide), inside, combined, [&] { return carried[0]; })};
       });
-  return scalars.narrow(result[0], type);
+  return narrowReduction(scalars, getKind(), result[0], type);
 }
 
 FailureOr<Value> CumulativeOp::emitElement(ElementSource &elements, unsigned, ValueRange indices) {
@@ -123,7 +136,7 @@ FailureOr<Value> CumulativeOp::emitElement(ElementSource &elements, unsigned, Va
                   source[dimension] = getReverse() ? scalars.subIndex(last, loop[0]) : Value(loop[0]);
                   return {scalars.combine(getKind(), wide, carried[0], scalars.widen(elements.get(0, source), type))};
                 });
-  return scalars.narrow(result[0], type);
+  return narrowReduction(scalars, getKind(), result[0], type);
 }
 
 } // namespace weft::graph

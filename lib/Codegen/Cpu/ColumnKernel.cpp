@@ -5,6 +5,7 @@
 // vectorize.
 
 #include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ReductionEmit.h"
 #include "lib/Codegen/Cpu/KernelEmitter.h"
 #include "lib/Codegen/KernelForms.h"
 
@@ -42,7 +43,8 @@ public:
         indices.back() = kernel.scalars().addIndex(firstColumn, offset);
         for (auto [op, total] : llvm::zip(form.ops, totals)) {
           Type type = elementType(op->getResult(0));
-          kernel.define(op->getResult(0), indices, kernel.scalars().narrow(kernel.load(total, offset), type));
+          kernel.define(op->getResult(0), indices,
+                        narrowReduction(kernel.scalars(), kindOf(op), kernel.load(total, offset), type));
         }
         SmallVector<Value> elements;
         for (Value result : kernel.results())

@@ -5,6 +5,7 @@
 // passes; functions that several passes need are computed by the first and kept in scratch memory.
 
 #include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ReductionEmit.h"
 #include "lib/Codegen/Cpu/KernelEmitter.h"
 #include "lib/Codegen/RowForm.h"
 
@@ -117,7 +118,8 @@ private:
       leavePass();
       for (auto [i, value] : llvm::enumerate(values)) {
         ReduceOp reduce = pass[i];
-        kernel.define(reduce, rowIndices, kernel.scalars().narrow(value, elementType(reduce.getResult())));
+        kernel.define(reduce, rowIndices,
+                      narrowReduction(kernel.scalars(), reduce.getKind(), value, elementType(reduce.getResult())));
       }
     }
     SmallVector<unsigned> full;

@@ -4,6 +4,7 @@
 // dimension. Otherwise a single tile computes each such op whole, into scratch memory, and then the results from there.
 
 #include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ReductionEmit.h"
 #include "include/weft/kernel_abi.h"
 #include "lib/Codegen/Cpu/KernelEmitter.h"
 #include "lib/Codegen/SerialOps.h"
@@ -244,7 +245,7 @@ private:
                 place[dimension] = op.getReverse() ? inner.subIndex(last, loop[0]) : Value(loop[0]);
                 Value element = inner.widen(kernel.get(op.getOperand(), place), type);
                 Value next = inner.combine(op.getKind(), wide, carried[0], element);
-                sink(place, inner.narrow(op.getExclusive() ? Value(carried[0]) : next, type));
+                sink(place, narrowReduction(inner, op.getKind(), op.getExclusive() ? Value(carried[0]) : next, type));
                 return {next};
               });
   }

@@ -5,6 +5,7 @@
 // warp takes what the others have.
 
 #include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ReductionEmit.h"
 #include "lib/Codegen/Gpu/KernelEmitter.h"
 #include "lib/Codegen/KernelForms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -80,7 +81,8 @@ public:
       kernel.branch(stores, [&] {
         for (auto [op, total] : llvm::zip(form.ops, totals)) {
           Type type = elementType(op->getResult(0));
-          kernel.define(op->getResult(0), indices, kernel.scalars().narrow(total, type));
+          kernel.define(op->getResult(0), indices,
+                        narrowReduction(kernel.scalars(), cast<ReduceOp>(op).getKind(), total, type));
         }
         SmallVector<Value> elements;
         for (Value result : kernel.results())

@@ -6,6 +6,7 @@
 // block. The trees are shuffles; what crosses warps goes through shared memory.
 
 #include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ReductionEmit.h"
 #include "lib/Codegen/Gpu/KernelEmitter.h"
 #include "lib/Codegen/RowForm.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -352,7 +353,8 @@ private:
     for (ArrayRef<ReduceOp> pass : passes)
       for (auto [value, op] : llvm::zip(reducePass(pass), pass)) {
         ReduceOp reduce = op;
-        kernel.define(reduce, rowIndices, kernel.scalars().narrow(value, elementType(reduce.getResult())));
+        kernel.define(reduce, rowIndices,
+                      narrowReduction(kernel.scalars(), reduce.getKind(), value, elementType(reduce.getResult())));
       }
     SmallVector<unsigned> full;
     SmallVector<std::pair<unsigned, Value>> perRow;

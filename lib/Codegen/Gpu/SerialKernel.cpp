@@ -6,6 +6,7 @@
 // shapes, one block computes each op whole, into scratch memory, and then the results from there.
 
 #include "dialects/Graph/Graph.h"
+#include "dialects/Graph/ReductionEmit.h"
 #include "include/weft/kernel_abi.h"
 #include "lib/Codegen/Gpu/KernelEmitter.h"
 #include "lib/Codegen/SerialOps.h"
@@ -126,7 +127,7 @@ private:
                 place[dimension] = op.getReverse() ? inner.subIndex(last, loop[0]) : Value(loop[0]);
                 Value element = inner.widen(kernel.get(op.getOperand(), place), type);
                 Value next = inner.combine(op.getKind(), wide, carried[0], element);
-                sink(place, inner.narrow(op.getExclusive() ? Value(carried[0]) : next, type));
+                sink(place, narrowReduction(inner, op.getKind(), op.getExclusive() ? Value(carried[0]) : next, type));
                 return {next};
               });
   }
