@@ -40,6 +40,11 @@ target_include_directories(weft_options SYSTEM INTERFACE "${PROJECT_BINARY_DIR}"
 if(WEFT_SANITIZE)
   target_compile_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
   target_link_options(weft_options INTERFACE -fsanitize=${WEFT_SANITIZE})
+  # Without this libFuzzer sees nothing of what an input reaches outside the target's own file.
+  if(WEFT_BUILD_FUZZERS)
+    target_compile_options(weft_options INTERFACE -fsanitize=fuzzer-no-link)
+    target_link_options(weft_options INTERFACE -fsanitize=fuzzer-no-link)
+  endif()
 endif()
 
 # Compiler code is built as LLVM is: no RTTI, no exceptions. FindWeftCompilerDependencies fills this in.
