@@ -289,7 +289,7 @@ def compare(weft, name, folder, break_value=None, interpreter=False, options=())
         truth = None
         for title, got, names in compared:
             found = differences(got, {name: expected[name] for name in names}, producers)
-            wrong = [entry for entry in found if not entry[0] <= TOLERANCE]
+            wrong = [entry for entry in found if not entry[0] <= (case.output_tolerance if title == "outputs" else TOLERANCE)]
             amplified = 0
             if wrong:
                 truth = truth or values_in_float64(instrumented, inputs)

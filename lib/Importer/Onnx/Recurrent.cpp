@@ -1,9 +1,11 @@
 //===- Recurrent.cpp - ONNX's RNN, GRU and LSTM --------------------------------------------------===//
 
 #include "lib/Importer/Onnx/Activations.h"
+#include "lib/Importer/Onnx/Contrib.h"
 #include "lib/Importer/Onnx/Handlers.h"
 #include "lib/Importer/Onnx/Loops.h"
 #include "lib/Importer/Onnx/Node.h"
+#include "lib/Importer/Onnx/Quantization.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -304,7 +306,14 @@ LogicalResult importGRU(Node &node) {
   });
 }
 
-LogicalResult importLSTM(Node &node) {
+/// The products of an LSTM with its weights, by direction: of all inputs at once, [time, batch, 4 * hidden], and of one
+/// hidden state, [batch, 4 * hidden].
+struct Products {
+  std::function<Value(const Recurrence &r, int64_t direction)> ofInputs;
+  std::function<Value(Value hidden, int64_t direction)> ofState;
+};
+
+LogicalResult buildLSTM(Node &node, const Products &products) {
   Builder &b = node.b;
   std::optional<Recurrence> r = readRecurrence(node, 4, {"Sigmoid", "Tanh", "Tanh"});
   bool inputForget = node.integer("input_forget", 0) != 0;
@@ -324,14 +333,13 @@ LogicalResult importLSTM(Node &node) {
   if (node.has(7) && b.dims(node.input(7)) != SmallVector<Dim>{directions, b.size(3 * h)})
     return node.fail("expected peephole weights [directions, 3 * hidden_size]");
   SmallVector<SmallVector<Value>> initial;
-  SmallVector<Value> projected, weights;
+  SmallVector<Value> projected;
   SmallVector<SmallVector<Value>> peepholes;
   for (int64_t d = 0; d < r->directions; ++d) {
     initial.push_back({initialState(node, *r, 5, d), initialState(node, *r, 6, d)});
-    Value x = project(b, *r, node.input(1), d);
+    Value x = products.ofInputs(*r, d);
     auto [inputBias, stateBias] = biases(node, *r, d);
     projected.push_back(inputBias ? b.add(x, b.add(inputBias, stateBias)) : x);
-    weights.push_back(b.takeOne(node.input(2), 0, d));
     peepholes.push_back(node.has(7) ? splitGates(b, b.takeOne(node.input(7), 0, d), 3, h)
                                     : SmallVector<Value>(3, Value()));
   }
@@ -339,7 +347,7 @@ LogicalResult importLSTM(Node &node) {
     const Activation &f = r->activations[d][0], &g = r->activations[d][1], &out = r->activations[d][2];
     Value hidden = states[0], cell = states[1];
     // The gates are in the order input, output, forget, cell.
-    SmallVector<Value> gates = splitGates(b, b.add(x, recur(b, hidden, weights[d])), 4, h);
+    SmallVector<Value> gates = splitGates(b, b.add(x, products.ofState(hidden, d)), 4, h);
     auto peep = [&](Value gate, unsigned which, Value c) {
       return peepholes[d][which] ? b.add(gate, b.multiply(peepholes[d][which], c)) : gate;
     };
@@ -353,12 +361,49 @@ LogicalResult importLSTM(Node &node) {
   });
 }
 
+LogicalResult importLSTM(Node &node) {
+  Builder &b = node.b;
+  return buildLSTM(
+      node,
+      {[&](const Recurrence &r, int64_t direction) { return project(b, r, node.input(1), direction); },
+       [&](Value hidden, int64_t direction) { return recur(b, hidden, b.takeOne(node.input(2), 0, direction)); }});
+}
+
+/// ONNX Runtime's LSTM with 8-bit weights, [directions, features, 4 * hidden]: what they meet is quantized by its own
+/// range, the inputs over all times and the hidden state in each step.
+LogicalResult importDynamicQuantizeLSTM(Node &node) {
+  Builder &b = node.b;
+  if (!node.expectRank(1, 3) || !node.expectRank(2, 3))
+    return failure();
+  for (int64_t i = 1; i <= 2; ++i)
+    node.setInput(i, b.transpose(node.input(i), {0, 2, 1}));
+  auto product = [&](Value x, int64_t weights, int64_t scale, int64_t direction) -> Value {
+    auto ofDirection = [&](int64_t index) { return b.takeOne(node.input(index), 0, direction); };
+    DynamicallyQuantized quantized = buildDynamicallyQuantized(b, x);
+    if (!quantized.values)
+      return {};
+    Value sums = buildIntegerMatmul(node, quantized.values, quantized.zeroPoint,
+                                    b.transpose(ofDirection(weights), {1, 0}), ofDirection(scale + 1));
+    if (!sums)
+      return {};
+    Value factor =
+        b.multiply(buildColumnFactor(node, quantized.scale, sums), buildColumnFactor(node, ofDirection(scale), sums));
+    return b.multiply(b.convert(sums, b.f32()), factor);
+  };
+  for (int64_t i = 8; i <= 11; ++i)
+    if (!node.has(i))
+      return node.fail("expected scales and zero points of both weights");
+  return buildLSTM(node, {[&](const Recurrence &r, int64_t direction) { return product(r.x, 1, 8, direction); },
+                          [&](Value hidden, int64_t direction) { return product(hidden, 2, 10, direction); }});
+}
+
 } // namespace
 
 void addRecurrentHandlers(HandlerTable &table) {
   table.add("RNN", importRNN);
   table.add("GRU", importGRU);
   table.add("LSTM", importLSTM);
+  table.addIn(kContribDomain, "DynamicQuantizeLSTM", 1, importDynamicQuantizeLSTM);
 }
 
 } // namespace weft::importer
