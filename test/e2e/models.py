@@ -39,6 +39,8 @@ class Case:
     verify_options: list = None
     # Of the outputs, where a value that is rounded to 8 bits may fall to either side and moves all that follows by a step.
     output_tolerance: float = 1e-4
+    # Inputs that the options fix: the compiled program does not take them.
+    fixed: tuple = ()
     # Values that decide which branch of an If runs, to compare the nodes inside it too.
     conditions: dict = field(default_factory=dict)
 
@@ -157,14 +159,15 @@ def pictures(model, name, *sizes, batches=(1, 2)):
     return Case(model, sets)
 
 
-def silero(name, chunks=1, **inputs):
+def silero(name, chunks=1, options=(), fixed=()):
     model = packaged("silero-vad", name)
     sound = tones(16000, 576 * chunks, (130.0, 650.0), 0.002).reshape(chunks, 576)
     state = numpy.stack([tones(16000, 128, (300.0 + k,)).reshape(1, 128) for k in range(2)])
     names = {value.name for value in model.graph.input}
     values = {"input": sound, "state": state, "sr": numpy.array(16000, numpy.int64), "h": state[:1], "c": state[1:]}
     conditions = {"sr": 16000} if "sr" in names else {}
-    return Case(model, [{key: value for key, value in values.items() if key in names}], conditions=conditions, **inputs)
+    given = [{key: value for key, value in values.items() if key in names}]
+    return Case(model, given, conditions=conditions, options=list(options), fixed=fixed)
 
 
 def minilm():
@@ -212,7 +215,7 @@ FETCHED = {
     "captcha": lambda: captcha("common.onnx", 160),
     "captcha_int8": captcha_int8,
     "captcha_detection": lambda: pictures(packaged("ddddocr", "common_det.onnx"), "images", 3, 416, 416, batches=(1,)),
-    "silero_vad_if": lambda: silero("silero_vad.onnx"),
+    "silero_vad_if": lambda: silero("silero_vad.onnx", options=["--fix", "sr=16000"], fixed=["sr"]),
     "silero_vad_opset15": lambda: silero("silero_vad_16k_op15.onnx"),
     "silero_vad_half": lambda: silero("silero_vad_half.onnx"),
     "silero_vad_sequence": lambda: silero("silero_vad_16k_sequence.onnx", chunks=5),

@@ -14,6 +14,7 @@ struct ModelOptions {
   std::string model;               // .onnx, .mlir (Graph dialect) or, for run, .weft
   std::vector<std::string> shapes; // "x=1x3x224x224", "batch=8", "batch=1..64"
   std::vector<std::string> states; // "past=present"
+  std::vector<std::string> fixed;  // "sr=16000", "mask=FILE.npy"
   std::string target = "cpu";
   std::string cpu = "native";
   std::string numerics = "strict";

@@ -4,6 +4,7 @@
 #include "lib/Importer/Onnx/OnnxImporter.h"
 #include "mlir/Parser/Parser.h"
 #include "tools/weft/Diagnostics.h"
+#include "tools/weft/Tensors.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
@@ -39,6 +40,12 @@ Model readModel(const ModelOptions &options, MLIRContext &context) {
   }
   OnnxImportOptions importOptions;
   importOptions.shapes = options.shapes;
+  for (const std::string &item : options.fixed) {
+    FailureOr<NamedTensor> fixed = parseFixedInput(item, &context);
+    if (failed(fixed))
+      return model;
+    importOptions.inputValues.emplace_back(fixed->name, fixed->value);
+  }
   for (const std::string &state : options.states) {
     auto [input, output] = StringRef(state).split('=');
     if (input.empty() || output.empty()) {

@@ -189,6 +189,40 @@ private:
 
 } // namespace
 
+FailureOr<NamedTensor> parseFixedInput(StringRef text, MLIRContext *context) {
+  auto [name, given] = text.split('=');
+  auto problem = [&](const llvm::Twine &what) { return fail("--fix " + text + ": " + what), failure(); };
+  if (name.empty() || given.empty())
+    return problem("expected INPUT=FILE, or INPUT= and integers with commas");
+  StringRef extension = llvm::sys::path::extension(given);
+  if (extension == ".pb") {
+    FailureOr<TensorValue> value = importer::readTensorFile(given, UnknownLoc::get(context));
+    return mlir::failed(value) ? FailureOr<NamedTensor>() : NamedTensor{name.str(), *value};
+  }
+  if (extension == ".npy") {
+    runtime::StatusOr<runtime::Array> array = runtime::readNpy(given.str());
+    if (!array.ok())
+      return problem(array.status().message());
+    TensorValue value(elementTypeOf(array->type, context), array->dims);
+    if (value.getByteSize())
+      std::memcpy(value.getMutableData(), array->data.data(), value.getByteSize());
+    return NamedTensor{name.str(), value};
+  }
+  SmallVector<StringRef> parts;
+  given.split(parts, ',');
+  SmallVector<int64_t> shape;
+  if (parts.size() > 1)
+    shape.push_back(static_cast<int64_t>(parts.size()));
+  TensorValue value(IntegerType::get(context, 64), shape);
+  for (auto [index, part] : llvm::enumerate(parts)) {
+    int64_t number;
+    if (part.trim().getAsInteger(10, number))
+      return problem("expected a .npy or .pb file, or integers with commas");
+    value.setInteger(static_cast<int64_t>(index), number);
+  }
+  return NamedTensor{name.str(), value};
+}
+
 FailureOr<std::vector<NamedTensor>> gatherInputs(const DataOptions &options, ArrayRef<std::string> shapes,
                                                  const runtime::Program &program, const runtime::Entry &entry,
                                                  MLIRContext *context, int64_t defaultSize) {

@@ -28,6 +28,10 @@ graph::TensorValue copyOf(const WeftTensorView &view, mlir::MLIRContext *context
 /// A value in an array of the runtime's data library; fails where memory is short.
 runtime::StatusOr<runtime::Array> arrayOf(const graph::TensorValue &value);
 
+/// "sr=16000", "axes=0,2" (i64, a scalar or a vector) or "mask=FILE.npy": an input and the value it is fixed to. Prints
+/// an error and fails where it is another text or the file cannot be read.
+llvm::FailureOr<NamedTensor> parseFixedInput(llvm::StringRef text, mlir::MLIRContext *context);
+
 /// The values of an entry's inputs, in order, from what the command names: files first, random values for the rest
 /// where that is asked for. Sizes that are open in random inputs come from `shapes` ("batch=8"), else the smallest that
 /// is legal and at least 1, which `defaultSize` may raise. Prints an error and fails where an input is missing, named

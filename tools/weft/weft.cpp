@@ -17,6 +17,12 @@ void addModelOptions(CLI::App &command, ModelOptions &options, const char *what)
       ->type_size(1)
       ->allow_extra_args(false);
   command
+      .add_option("--fix", options.fixed,
+                  "INPUT=VALUE: the input always has this value and is no input any more; integers with commas, or a "
+                  ".npy or .pb file. For inputs that decide a shape or a branch; may be repeated")
+      ->type_size(1)
+      ->allow_extra_args(false);
+  command
       .add_option("--state", options.states,
                   "INPUT=OUTPUT: the output is the input's next value; the two become a state that runs update; may be "
                   "repeated")

@@ -217,8 +217,11 @@ LogicalResult importIf(Node &node) {
   }
   auto thenRegion = std::make_unique<Region>(), elseRegion = std::make_unique<Region>();
   auto fill = [&](Region &region, const onnx::GraphProto &graph) {
-    return fillRegion(b, region, {},
-                      [&](ArrayRef<Value>) { return node.importer.importSubgraph(graph, node.scope, {}); });
+    b.facts.symbols.enterBranch();
+    auto result = fillRegion(b, region, {},
+                             [&](ArrayRef<Value>) { return node.importer.importSubgraph(graph, node.scope, {}); });
+    b.facts.symbols.leaveBranch();
+    return result;
   };
   FailureOr<SmallVector<Type>> thenTypes = fill(*thenRegion, *thenGraph);
   FailureOr<SmallVector<Type>> elseTypes =

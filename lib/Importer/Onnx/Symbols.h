@@ -45,6 +45,10 @@ public:
   /// what needs it.
   bool requireEqual(const graph::Dim &left, const graph::Dim &right, llvm::StringRef reason);
 
+  /// Between the two what is imported may never run: nothing that it needs can be a condition of the program.
+  void enterBranch() { ++branches; }
+  void leaveBranch() { --branches; }
+
   /// Writes a `weft.dim` for each symbol at the builder's position, and a `weft.require` for each condition.
   void declare(mlir::OpBuilder &builder, mlir::Location location) const;
 
@@ -66,6 +70,7 @@ private:
     std::string reason;
   };
   llvm::SmallVector<Condition> conditions;
+  int branches = 0;
 };
 
 } // namespace weft::importer
