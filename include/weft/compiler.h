@@ -31,6 +31,9 @@ typedef struct WeftCompileOptions {
   size_t shape_count;
   /* Where not NULL, the program after each stage is written to numbered files in this folder. */
   const char *dump_directory;
+  /* "cpu" (default), "cuda:sm_90", or several: "cpu,cuda:sm_80,cuda:sm_90+cubin". One artifact serves all of them; +cubin
+   * adds machine code to the PTX, for which nvJitLink of a CUDA toolkit must be there. No GPU is needed. */
+  const char *target;
 } WeftCompileOptions;
 
 /* Sets every field to its default. */

@@ -273,6 +273,8 @@ private:
 
   FailureOr<runtime::LibraryCall> libraryCallOf(exec::LibraryCallOp op) {
     runtime::LibraryCall call;
+    if (result.program.targets.front().device == "cuda")
+      call.library = op.getCallee() == "convolution" ? "cudnn" : "cublaslt";
     DictionaryAttr config = op.getConfig();
     if (op.getCallee() == "convolution") {
       runtime::Convolution convolution;

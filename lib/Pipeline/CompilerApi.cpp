@@ -63,6 +63,11 @@ public:
       return emitError(module.getLoc()) << "numerics: expected \"strict\" or \"fast\", got \"" << result.numerics
                                         << "\"",
              mlir::failure();
+    llvm::Expected<std::vector<weft::CompileTarget>> targets =
+        weft::parseTargets(options.target ? options.target : "cpu");
+    if (!targets)
+      return emitError(module.getLoc()) << llvm::toString(targets.takeError()), mlir::failure();
+    result.targets = std::move(*targets);
     return weft::compile(module, std::move(weights), result);
   }
 
@@ -88,7 +93,7 @@ private:
 extern "C" {
 
 void weft_compile_options_init(WeftCompileOptions *options) {
-  *options = {sizeof(WeftCompileOptions), "native", "strict", nullptr, 0, nullptr};
+  *options = {sizeof(WeftCompileOptions), "native", "strict", nullptr, 0, nullptr, "cpu"};
 }
 
 const char *weft_compiler_version(void) { return "0.1.0"; }

@@ -4,6 +4,9 @@
 #include "dialects/Exec/Exec.h"
 #include "dialects/Graph/GraphDialect.h"
 #include "lib/Codegen/Cpu/CpuCodegen.h"
+#include "lib/Codegen/Gpu/GpuCodegen.h"
+#include "lib/Emit/CubinAssembler.h"
+#include "lib/Emit/MergeTargets.h"
 #include "lib/Fusion/Passes.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Layout/Passes.h"
@@ -37,10 +40,11 @@ void loadCompilerDialects(MLIRContext &context) {
 
 namespace {
 
-/// One compilation: what the stages share.
+/// One compilation for one target: what the stages share.
 class Compilation {
 public:
-  Compilation(ModuleOp module, WeightStore weights, const CompileOptions &options) : module(module), options(options) {
+  Compilation(ModuleOp module, WeightStore weights, const CompileOptions &options, const CompileTarget &compileTarget)
+      : module(module), options(options), compileTarget(compileTarget) {
     result.weights = std::move(weights);
   }
 
@@ -60,8 +64,9 @@ public:
 
     // Every op now belongs to one kernel or one library call.
     if (failed(runStage(Stage::Fused, [&] {
-          return runPasses(
-              [&](OpPassManager &manager) { fusion::buildFusionPipeline(manager, "cpu", options.fusionReport); });
+          return runPasses([&](OpPassManager &manager) {
+            fusion::buildFusionPipeline(manager, compileTarget.deviceModel(), options.fusionReport);
+          });
         })))
       return failure();
 
@@ -140,32 +145,52 @@ private:
   }
 
   LogicalResult generateKernels() {
-    SmallVector<std::string> symbols;
     auto entries = module.getOps<exec::EntryOp>();
     if (!entries.empty())
       for (Attribute name : (*entries.begin()).getSymbols())
         symbols.push_back(cast<StringAttr>(name).str());
-    codegen::CpuOptions cpuOptions;
-    cpuOptions.cpu = options.cpu;
-    cpuOptions.numerics = options.numerics == "fast" ? codegen::Numerics::fast : codegen::Numerics::strict;
-    cpuOptions.symbols.assign(symbols.begin(), symbols.end());
-    if (options.stopAfter == Stage::Llvm || !options.dumpDirectory.empty())
-      cpuOptions.dumpLlvm = [&](StringRef, StringRef text) { result.llvmText += text; };
-    codegen::CpuCodegen codegen(*module.getContext(), cpuOptions);
-    if (failed(codegen.checkTarget(module.getLoc())))
-      return failure();
-    auto mapOf = [&](const graph::Dim &dim) {
-      SmallVector<AffineExpr> replacements;
-      for (StringAttr name : dim.getSymbols())
-        replacements.push_back(
-            getAffineSymbolExpr(llvm::find(symbols, name.getValue()) - symbols.begin(), module.getContext()));
-      return AffineMap::get(0, symbols.size(), dim.getExpression().replaceSymbols(replacements));
-    };
+    target.device = compileTarget.device;
+    return compileTarget.isGpu() ? generateGpuKernels() : generateCpuKernels();
+  }
+
+  codegen::Numerics numerics() const {
+    return options.numerics == "fast" ? codegen::Numerics::fast : codegen::Numerics::strict;
+  }
+  bool wantsText() const { return options.stopAfter == Stage::Llvm || !options.dumpDirectory.empty(); }
+
+  /// A size over the program's symbols, as an attribute of a kernel.
+  AffineMap mapOf(const graph::Dim &dim) {
+    SmallVector<AffineExpr> replacements;
+    for (StringAttr name : dim.getSymbols())
+      replacements.push_back(
+          getAffineSymbolExpr(llvm::find(symbols, name.getValue()) - symbols.begin(), module.getContext()));
+    return AffineMap::get(0, symbols.size(), dim.getExpression().replaceSymbols(replacements));
+  }
+
+  /// Calls `make` with every kernel and its kind.
+  LogicalResult forEachKernel(llvm::function_ref<LogicalResult(exec::KernelOp, graph::FusionKind)> make) {
     for (auto kernel : module.getOps<exec::KernelOp>()) {
       std::optional<graph::FusionKind> kind = graph::symbolizeFusionKind(kernel.getKind());
       if (!kind)
         return kernel.emitOpError("unknown kind ") << kernel.getKind();
-      FailureOr<codegen::KernelInfo> info = codegen.addKernel(kernel.getSymName(), *kind, kernel.getBody());
+      if (failed(make(kernel, *kind)))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult generateCpuKernels() {
+    codegen::CpuOptions cpuOptions;
+    cpuOptions.cpu = options.cpu;
+    cpuOptions.numerics = numerics();
+    cpuOptions.symbols.assign(symbols.begin(), symbols.end());
+    if (wantsText())
+      cpuOptions.dumpLlvm = [&](StringRef, StringRef text) { result.llvmText += text; };
+    codegen::CpuCodegen codegen(*module.getContext(), cpuOptions);
+    if (failed(codegen.checkTarget(module.getLoc())))
+      return failure();
+    auto make = [&](exec::KernelOp kernel, graph::FusionKind kind) -> LogicalResult {
+      FailureOr<codegen::KernelInfo> info = codegen.addKernel(kernel.getSymName(), kind, kernel.getBody());
       if (failed(info))
         return failure();
       kernel.setTiles(mapOf(info->tiles));
@@ -174,13 +199,63 @@ private:
       // Regions that are alike share the function of the first.
       if (info->name != kernel.getSymName())
         kernel.setFunction(info->name);
-    }
+      return success();
+    };
+    if (failed(forEachKernel(make)))
+      return failure();
     FailureOr<std::vector<uint8_t>> object = codegen.link();
     if (failed(object))
       return failure();
     target.name = options.cpu;
     target.features = codegen.requiredFeatures();
     target.kernels = std::move(*object);
+    return success();
+  }
+
+  LogicalResult generateGpuKernels() {
+    codegen::GpuOptions gpuOptions;
+    gpuOptions.chip = compileTarget.chip;
+    gpuOptions.numerics = numerics();
+    gpuOptions.symbols.assign(symbols.begin(), symbols.end());
+    if (wantsText())
+      gpuOptions.dumpLlvm = [&](StringRef, StringRef text) { result.llvmText += text; };
+    codegen::GpuCodegen codegen(*module.getContext(), gpuOptions);
+    if (failed(codegen.checkTarget(module.getLoc())))
+      return failure();
+    auto make = [&](exec::KernelOp kernel, graph::FusionKind kind) -> LogicalResult {
+      FailureOr<codegen::GpuKernelInfo> info = codegen.addKernel(kernel.getSymName(), kind, kernel.getBody());
+      if (failed(info))
+        return failure();
+      kernel.setTiles(mapOf(info->tiles));
+      kernel.setScratch(mapOf(info->scratchBytes));
+      kernel.setThreads(info->threads);
+      if (info->sharedBytes > 0)
+        kernel.setShared(info->sharedBytes);
+      if (info->maxBlocks > 0)
+        kernel.setMaxBlocks(info->maxBlocks);
+      if (info->name != kernel.getSymName())
+        kernel.setFunction(info->name);
+      return success();
+    };
+    if (failed(forEachKernel(make)))
+      return failure();
+    target.name = compileTarget.name();
+    target.architecture = compileTarget.chip;
+    if (module.getOps<exec::KernelOp>().empty())
+      return success();
+    FailureOr<std::string> ptx = codegen.ptx();
+    if (failed(ptx))
+      return failure();
+    result.ptxText = *ptx;
+    // With the NUL that the driver expects.
+    target.kernels.assign(ptx->c_str(), ptx->c_str() + ptx->size() + 1);
+    if (!compileTarget.cubin || options.stopAfter < Stage::Artifact)
+      return success();
+    llvm::Expected<std::vector<uint8_t>> cubin = emit::assembleCubin(*ptx, compileTarget.chip);
+    if (!cubin)
+      return emitError(module.getLoc()) << "target " << compileTarget.name()
+                                        << "+cubin: " << llvm::toString(cubin.takeError());
+    target.cubin = std::move(*cubin);
     return success();
   }
 
@@ -215,6 +290,14 @@ private:
         file.keep();
       }
     }
+    if (!error && stage == Stage::Llvm && compileTarget.isGpu()) {
+      llvm::sys::path::replace_extension(path, "ptx");
+      llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_Text);
+      if (!error) {
+        file.os() << result.ptxText;
+        file.keep();
+      }
+    }
     if (error)
       return emitError(module.getLoc()) << "cannot write " << path.str() << ": " << error.message();
     return success();
@@ -222,14 +305,54 @@ private:
 
   ModuleOp module;
   const CompileOptions &options;
+  const CompileTarget &compileTarget;
+  SmallVector<std::string> symbols;
   CompiledModel result;
   runtime::Target target;
 };
 
+/// The options of a further target: what is shown is shown of the first, and files go to a folder of its own.
+CompileOptions furtherOptions(const CompileOptions &options, const CompileTarget &target) {
+  CompileOptions further = options;
+  further.observer = nullptr;
+  further.kernelObserver = nullptr;
+  further.fusionReport = nullptr;
+  if (!options.dumpDirectory.empty()) {
+    llvm::SmallString<128> folder(options.dumpDirectory);
+    llvm::sys::path::append(folder, target.isGpu() ? target.chip : target.device);
+    further.dumpDirectory = folder.str().str();
+  }
+  return further;
+}
+
 } // namespace
 
 FailureOr<CompiledModel> compile(ModuleOp module, WeightStore weights, const CompileOptions &options) {
-  return Compilation(module, std::move(weights), options).run();
+  if (options.targets.empty())
+    return emitError(module.getLoc()) << "expected at least one target";
+  // Only an artifact holds more than one; a stage shows the first.
+  ArrayRef<CompileTarget> further = ArrayRef(options.targets).drop_front();
+  if (options.stopAfter < Stage::Artifact)
+    further = {};
+  std::vector<OwningOpRef<ModuleOp>> copies;
+  for (size_t i = 0; i < further.size(); ++i)
+    copies.push_back(module.clone());
+  WeightStore original = further.empty() ? WeightStore() : weights;
+  FailureOr<CompiledModel> result = Compilation(module, std::move(weights), options, options.targets.front()).run();
+  if (failed(result))
+    return failure();
+  for (auto [index, target] : llvm::enumerate(further)) {
+    CompileOptions targetOptions = furtherOptions(options, target);
+    FailureOr<CompiledModel> other = Compilation(*copies[index], original, targetOptions, target).run();
+    if (failed(other))
+      return failure();
+    if (llvm::Error error = emit::mergeTargets(result->emitted, std::move(other->emitted)))
+      return emitError(module.getLoc()) << llvm::toString(std::move(error));
+    result->targetWeights.push_back(std::move(other->weights));
+    for (StageTime &time : other->times)
+      result->times.push_back({time.name + ", " + target.name(), time.seconds});
+  }
+  return result;
 }
 
 } // namespace weft

@@ -5,6 +5,7 @@
 
 #include "lib/Emit/Emit.h"
 #include "lib/Fusion/FusionReport.h"
+#include "lib/Pipeline/Targets.h"
 #include "lib/Support/WeightStore.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <functional>
@@ -20,6 +21,9 @@ llvm::StringRef stageName(Stage stage);
 std::optional<Stage> stageFromName(llvm::StringRef name);
 
 struct CompileOptions {
+  /// Each gives a variant of the program in the one artifact; they share weights. The first is what the module, the
+  /// observers and the reports show.
+  std::vector<CompileTarget> targets = {CompileTarget()};
   /// "native", "x86-64-v3" or "x86-64-v4".
   std::string cpu = "native";
   /// "strict" or "fast".
@@ -46,9 +50,11 @@ struct StageTime {
 };
 
 struct CompiledModel {
-  emit::EmittedProgram emitted; // after Stage::Artifact; the bytes of its weights belong to `weights`
-  WeightStore weights;          // parameters, with the results of @prepare in place of what it took
-  std::string llvmText;         // after Stage::Llvm: LLVM IR of all kernels
+  emit::EmittedProgram emitted;           // after Stage::Artifact; the bytes of its weights belong to `weights`
+  WeightStore weights;                    // parameters, with the results of @prepare in place of what it took
+  std::vector<WeightStore> targetWeights; // the same of the further targets
+  std::string llvmText;                   // after Stage::Llvm: LLVM IR of all kernels
+  std::string ptxText;                    // after Stage::Llvm, of a GPU: what became of it
   std::vector<StageTime> times;
 };
 

@@ -15,7 +15,7 @@ struct ModelOptions {
   std::vector<std::string> shapes; // "x=1x3x224x224", "batch=8", "batch=1..64"
   std::vector<std::string> states; // "past=present"
   std::vector<std::string> fixed;  // "sr=16000", "mask=FILE.npy"
-  std::string target = "cpu";
+  std::string target; // a list for lib/Pipeline/Targets.h; empty: the CPU, or for run and verify the device
   std::string cpu = "native";
   std::string numerics = "strict";
   std::string dumpDirectory;
@@ -34,6 +34,15 @@ struct DataOptions {
   uint64_t seed = 0;
 };
 
+/// Where a program runs.
+struct DeviceOptions {
+  std::string device = "cpu"; // "cuda", "cuda:1"
+  int simulatedGpus = 0;      // above 0: the simulated driver in place of the machine's
+  int simulatedArchitecture = 90;
+  std::string simulatorChecks = "uninitialised";
+  uint64_t simulatorSeed = 0;
+};
+
 struct CompileCommand {
   ModelOptions model;
   std::string output;
@@ -43,7 +52,7 @@ struct CompileCommand {
 struct RunCommand {
   ModelOptions model;
   DataOptions data;
-  std::string device = "cpu";
+  DeviceOptions device;
   std::string entry;
   int threads = 0;
   int repeat = 1;
@@ -58,6 +67,7 @@ struct ExplainCommand {
 struct VerifyCommand {
   ModelOptions model;
   DataOptions data;
+  DeviceOptions device;
   int threads = 0;
   double tolerance = 1e-4;
   bool noLibraries = false;

@@ -35,19 +35,21 @@ int compileModel(const CompileCommand &command) {
   MLIRContext context;
   DiagnosticPrinter printer(context);
   loadCompilerDialects(context);
+  FailureOr<CompileOptions> options = compileOptionsOf(command.model);
+  if (failed(options))
+    return 1;
   Model model = readModel(command.model, context);
   if (!model.module)
     return 1;
-  CompileOptions options = compileOptionsOf(command.model);
-  options.stopAfter = *stageFromName(command.emit);
-  FailureOr<CompiledModel> compiled = compile(*model.module, std::move(model.weights), options);
+  options->stopAfter = *stageFromName(command.emit);
+  FailureOr<CompiledModel> compiled = compile(*model.module, std::move(model.weights), *options);
   if (failed(compiled))
     return 1;
   if (command.model.timePasses)
     printTimes(*compiled);
-  if (options.stopAfter == Stage::Llvm)
+  if (options->stopAfter == Stage::Llvm)
     return writeText(command.output, [&](llvm::raw_ostream &os) { os << compiled->llvmText; });
-  if (options.stopAfter != Stage::Artifact)
+  if (options->stopAfter != Stage::Artifact)
     return writeText(command.output, [&](llvm::raw_ostream &os) { model.module->print(os); });
 
   llvm::SmallString<128> output(command.output);

@@ -1,8 +1,13 @@
 //===- DoctorCommand.cpp - weft doctor
 //------------------------------------------------------------------------------===//
 
+#include "lib/Emit/CubinAssembler.h"
+#include "lib/Pipeline/Targets.h"
 #include "runtime/Artifact/CpuFeatures.h"
+#include "runtime/Device/Cuda/Driver.h"
+#include "runtime/Device/Cuda/SimulatedGpus.h"
 #include "tools/weft/Commands.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <dlfcn.h>
 #include <thread>
@@ -19,10 +24,10 @@ struct Library {
 constexpr Library kLibraries[] = {
     {"libdnnl.so.2", "oneDNN", "matrix products and convolutions run on our own kernels, several times slower",
      "apt-get install libdnnl2"},
-    {"libcuda.so.1", "the CUDA driver", "no NVIDIA GPU can be used; nothing else changes", "install NVIDIA's driver"},
-    {"libnvJitLink.so.13", "nvJitLink", "PTX is not checked by NVIDIA's assembler before it runs",
+    {"libnvrtc.so.13", "NVRTC", "weft-ptx cannot compile CUDA C++", "install the CUDA toolkit 13"},
+    {"libcublasLt.so.13", "cuBLASLt", "nothing yet: matrix products on GPUs run on our own kernels",
      "install the CUDA toolkit 13"},
-    {"libnvrtc.so.13", "NVRTC", "custom kernels in CUDA C++ cannot be compiled", "install the CUDA toolkit 13"},
+    {"libcudnn.so.9", "cuDNN", "nothing yet: convolutions on GPUs run on our own kernels", "install cuDNN 9"},
 };
 
 /// Whether a library can be loaded, and where it lies.
@@ -47,6 +52,48 @@ bool hasAll(std::initializer_list<const char *> features) {
   return true;
 }
 
+/// The machine's driver and its GPUs.
+void printGpus(llvm::raw_ostream &os) {
+  runtime::StatusOr<std::shared_ptr<runtime::cuda::Driver>> driver = runtime::cuda::Driver::open("");
+  if (!driver.ok()) {
+    os << "[missing] NVIDIA GPU: no GPU of this machine can be used; nothing else changes. "
+       << driver.status().message() << "\n";
+    return;
+  }
+  os << "[ok]      the CUDA driver: " << (*driver)->library() << ", for CUDA " << (*driver)->versionText() << "\n";
+  auto devices = runtime::cuda::listDevices(**driver);
+  if (!devices.ok()) {
+    os << "[missing] " << devices.status().message() << "\n";
+    return;
+  }
+  for (auto [index, device] : llvm::enumerate(*devices)) {
+    std::string chip = chipForArchitecture(device.architecture);
+    os << (chip.empty() ? "[missing] " : "[ok]      ") << "cuda:" << index << ": " << device.name << ", sm_"
+       << device.architecture << ", " << (device.bytes >> 20) << " MiB"
+       << (chip.empty() ? ": older than any GPU that there are kernels for" : ", for --target=cuda:" + chip) << "\n";
+  }
+}
+
+void printAssembler(llvm::raw_ostream &os) {
+  std::string reason, place = emit::findCubinAssembler(reason);
+  if (place.empty())
+    os << "[missing] nvJitLink: --target=...+cubin is an error, so drivers assemble the PTX when a program is loaded, "
+          "and "
+          "the simulated GPU does not ask NVIDIA's assembler for its opinion. "
+       << reason << "\n";
+  else
+    os << "[ok]      nvJitLink: " << place << "\n";
+}
+
+void printSimulator(llvm::raw_ostream &os) {
+  runtime::StatusOr<std::string> library = runtime::cuda::findSimulatedGpus();
+  if (library.ok())
+    os << "[ok]      simulated GPUs (--gpu-sim): " << *library << "\n";
+  else
+    os << "[missing] simulated GPUs: programs for GPUs cannot be tried without one. " << library.status().message()
+       << "\n";
+}
+
 } // namespace
 
 int runDoctor() {
@@ -67,6 +114,9 @@ int runDoctor() {
       os << "[missing] " << library.what << " (" << library.file << "): " << library.cost
          << ". To get it: " << library.get << "\n";
   }
+  printGpus(os);
+  printAssembler(os);
+  printSimulator(os);
   return 0;
 }
 

@@ -46,14 +46,16 @@ int runExplain(const ExplainCommand &command) {
   MLIRContext context;
   DiagnosticPrinter printer(context);
   loadCompilerDialects(context);
+  FailureOr<CompileOptions> options = compileOptionsOf(command.model);
+  if (mlir::failed(options))
+    return 1;
   Model model = readModel(command.model, context);
   if (!model.module)
     return 1;
   fusion::FusionReport report;
-  CompileOptions options = compileOptionsOf(command.model);
-  options.stopAfter = Stage::Exec;
-  options.fusionReport = &report;
-  FailureOr<CompiledModel> compiled = compile(*model.module, std::move(model.weights), options);
+  options->stopAfter = Stage::Exec;
+  options->fusionReport = &report;
+  FailureOr<CompiledModel> compiled = compile(*model.module, std::move(model.weights), *options);
   if (mlir::failed(compiled))
     return 1;
   ProgramSummary summary = summarize(*model.module);

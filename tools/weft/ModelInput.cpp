@@ -15,10 +15,6 @@ namespace weft::tool {
 
 Model readModel(const ModelOptions &options, MLIRContext &context) {
   Model model;
-  if (options.target != "cpu") {
-    fail("--target=" + options.target + ": this build compiles for cpu only");
-    return model;
-  }
   llvm::sys::fs::file_status status;
   if (std::error_code error = llvm::sys::fs::status(options.model, status)) {
     fail(options.model + ": " + error.message());
@@ -58,8 +54,15 @@ Model readModel(const ModelOptions &options, MLIRContext &context) {
   return model;
 }
 
-CompileOptions compileOptionsOf(const ModelOptions &options) {
+FailureOr<CompileOptions> compileOptionsOf(const ModelOptions &options, const DeviceRun *device) {
   CompileOptions result;
+  std::string target = !options.target.empty() ? options.target : device ? device->target : "cpu";
+  llvm::Expected<std::vector<CompileTarget>> targets = parseTargets(target);
+  if (!targets) {
+    fail("--target=" + target + ": " + llvm::toString(targets.takeError()));
+    return failure();
+  }
+  result.targets = std::move(*targets);
   result.cpu = options.cpu;
   result.numerics = options.numerics;
   result.modelName = llvm::sys::path::filename(options.model).str();

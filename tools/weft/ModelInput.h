@@ -5,7 +5,7 @@
 
 #include "lib/Pipeline/Pipeline.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "tools/weft/Commands.h"
+#include "tools/weft/DeviceRun.h"
 
 namespace weft::tool {
 
@@ -14,11 +14,12 @@ struct Model {
   WeightStore weights;
 };
 
-/// Reads .onnx or .mlir; an error has been printed where there is no module. The options that no stage looks at
-/// (target) are checked here too.
+/// Reads .onnx or .mlir; an error has been printed where there is no module.
 Model readModel(const ModelOptions &options, mlir::MLIRContext &context);
 
-CompileOptions compileOptionsOf(const ModelOptions &options);
+/// Fails with a printed error where the targets make no sense. `device`, where the model is compiled to run there,
+/// gives the target when there is none.
+llvm::FailureOr<CompileOptions> compileOptionsOf(const ModelOptions &options, const DeviceRun *device = nullptr);
 void printTimes(const CompiledModel &compiled);
 
 } // namespace weft::tool

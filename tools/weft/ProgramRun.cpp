@@ -16,6 +16,8 @@ ProgramRun::~ProgramRun() {
 static bool makeOptions(const RunOptions &options, WeftThreadPool *&pool, WeftLoadOptions &load) {
   weft_load_options_init(&load);
   load.device = options.device.c_str();
+  if (!options.driver.empty())
+    load.cuda_driver = options.driver.c_str();
   load.use_libraries = options.useLibraries;
   load.check_weights = options.checkWeights;
   if (options.threads > 0) {

@@ -13,6 +13,7 @@ struct RunOptions {
   bool useLibraries = true, checkWeights = false;
   uint64_t seed = 0;
   std::string device = "cpu", entry;
+  std::string driver; // of a GPU; empty: the machine's
 };
 
 /// A program and one run of it. Every function prints what is wrong and returns false then.

@@ -38,11 +38,14 @@ bool readArtifactFile(const std::string &path, Source &source) {
   return status.ok() || (fail(status.message()), false);
 }
 
-bool compileModel(const RunCommand &command, MLIRContext &context, Source &source) {
+bool compileModel(const RunCommand &command, const DeviceRun &device, MLIRContext &context, Source &source) {
+  FailureOr<CompileOptions> options = compileOptionsOf(command.model, &device);
+  if (mlir::failed(options))
+    return false;
   Model model = readModel(command.model, context);
   if (!model.module)
     return false;
-  FailureOr<CompiledModel> compiled = compile(*model.module, std::move(model.weights), compileOptionsOf(command.model));
+  FailureOr<CompiledModel> compiled = compile(*model.module, std::move(model.weights), *options);
   if (mlir::failed(compiled))
     return false;
   if (command.model.timePasses)
@@ -144,14 +147,15 @@ void printOutputs(const runtime::Entry &entry, const ProgramRun &run, MLIRContex
 }
 
 int runModel(const RunCommand &command, Reproducer &reproducer) {
-  if (command.device != "cpu")
-    return fail("--device=" + command.device + ": this build runs on cpu only; nothing falls back to another device");
+  FailureOr<DeviceRun> device = openDevice(command.device);
+  if (mlir::failed(device))
+    return 1;
   MLIRContext context;
   DiagnosticPrinter printer(context);
   loadCompilerDialects(context);
   Source source;
   bool isArtifact = llvm::sys::path::extension(command.model.model) == ".weft";
-  if (isArtifact ? !readArtifactFile(command.model.model, source) : !compileModel(command, context, source))
+  if (isArtifact ? !readArtifactFile(command.model.model, source) : !compileModel(command, *device, context, source))
     return 1;
   int32_t entryIndex = -1;
   for (auto [index, entry] : llvm::enumerate(source.program.entries))
@@ -174,7 +178,8 @@ int runModel(const RunCommand &command, Reproducer &reproducer) {
   options.useLibraries = !command.noLibraries;
   options.checkWeights = command.check;
   options.seed = command.data.seed;
-  options.device = command.device;
+  options.device = device->device;
+  options.driver = device->driver;
   options.entry = command.entry;
   ProgramRun run;
   bool loaded = isArtifact ? run.loadFile(command.model.model, options)

@@ -213,6 +213,15 @@ int verifyModel(const VerifyCommand &command, Reproducer &reproducer) {
   MLIRContext context;
   DiagnosticPrinter printer(context);
   loadCompilerDialects(context);
+  FailureOr<DeviceRun> device = openDevice(command.device);
+  if (mlir::failed(device))
+    return 1;
+  FailureOr<CompileOptions> compileOptions = compileOptionsOf(command.model, &*device);
+  if (mlir::failed(compileOptions))
+    return 1;
+  CompileOptions &options = *compileOptions;
+  if (options.targets.size() != 1 || options.targets.front().isGpu() != (device->device != "cpu"))
+    return fail("verify: --target=" + command.model.target + " is not the one target of --device=" + device->device);
   Model model = readModel(command.model, context);
   if (!model.module)
     return 1;
@@ -221,7 +230,6 @@ int verifyModel(const VerifyCommand &command, Reproducer &reproducer) {
   std::vector<Snapshot> snapshots;
   OwningOpRef<ModuleOp> kernels;
   WeightStore kernelWeights, modelWeights = model.weights;
-  CompileOptions options = compileOptionsOf(command.model);
   options.observer = [&](Stage stage, ModuleOp module) {
     if (stage != Stage::Exec)
       snapshots.push_back({stage, module.clone()});
@@ -271,6 +279,8 @@ int verifyModel(const VerifyCommand &command, Reproducer &reproducer) {
   runOptions.threads = command.threads;
   runOptions.useLibraries = !command.noLibraries;
   runOptions.seed = command.data.seed;
+  runOptions.device = device->device;
+  runOptions.driver = device->driver;
   if (!run.load(artifact->data(), artifact->size(), runOptions) || !run.bind(*inputs))
     return 1;
   Float64Judge kernelJudge(*kernels, kernelWeights, *inputs, command.tolerance);

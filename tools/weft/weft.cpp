@@ -28,7 +28,9 @@ void addModelOptions(CLI::App &command, ModelOptions &options, const char *what)
                   "repeated")
       ->type_size(1)
       ->allow_extra_args(false);
-  command.add_option("--target", options.target, "What to compile for: cpu")->capture_default_str();
+  command.add_option("--target", options.target,
+                     "What to compile for: cpu, cuda:sm_90, or a list of which one artifact serves all: "
+                     "cpu,cuda:sm_80,cuda:sm_90+cubin; default: cpu, or the device to run on");
   command.add_option("--cpu", options.cpu, "native, x86-64-v3 or x86-64-v4")->capture_default_str();
   command
       .add_option("--numerics", options.numerics,
@@ -54,6 +56,24 @@ void addDataOptions(CLI::App &command, DataOptions &options) {
       ->capture_default_str();
 }
 
+void addDeviceOptions(CLI::App &command, DeviceOptions &options) {
+  command.add_option("--device", options.device, "cpu, cuda, cuda:1, ...; nothing falls back to another device")
+      ->capture_default_str();
+  command
+      .add_flag("--gpu-sim{1}", options.simulatedGpus,
+                "So many simulated GPUs instead of the machine's (--gpu-sim is one); what they find ends in status 86")
+      ->check(CLI::Range(1, 64));
+  command.add_option("--sim-architecture", options.simulatedArchitecture, "Of the simulated GPUs: 80, 90, 100, ...")
+      ->check(CLI::Range(50, 130))
+      ->capture_default_str();
+  command
+      .add_option("--sim-check", options.simulatorChecks,
+                  "What the simulated GPUs look for beside bounds: races, uninitialised, counters, or none")
+      ->capture_default_str();
+  command.add_option("--sim-seed", options.simulatorSeed, "Order of streams, blocks and warps on the simulated GPUs")
+      ->capture_default_str();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -76,6 +96,7 @@ int main(int argc, char **argv) {
   compileApp->footer(
       "Examples:\n  weft compile model.onnx -o model.weft\n"
       "  weft compile model.onnx --shape batch=1..64 --cpu=x86-64-v3 -o model.weft\n"
+      "  weft compile model.onnx --target=cpu,cuda:sm_80,cuda:sm_90 -o model.weft\n"
       "  weft compile model.onnx --emit=fused\n  weft compile model.onnx --dump-dir stages -o model.weft");
   compileApp->callback([&] {
     compile.model.commandLine = words;
@@ -90,7 +111,7 @@ int main(int argc, char **argv) {
       ->type_size(1)
       ->allow_extra_args(false);
   runApp->add_option("--outputs", runOptions.data.outputsArchive, "All outputs to an .npz file");
-  runApp->add_option("--device", runOptions.device, "cpu")->capture_default_str();
+  addDeviceOptions(*runApp, runOptions.device);
   runApp->add_option("--entry", runOptions.entry, "The entry point; default: main");
   runApp->add_option("--threads", runOptions.threads, "Threads; 0: one a core")
       ->check(CLI::NonNegativeNumber)
@@ -102,6 +123,7 @@ int main(int argc, char **argv) {
   runApp->add_flag("--no-libraries", runOptions.noLibraries, "Use our own kernels only, not oneDNN");
   runApp->footer("Examples:\n  weft run model.onnx --input x=cat.npy --output y=scores.npy\n"
                  "  weft run model.weft --random-inputs --seed 1 --profile\n"
+                 "  weft run model.onnx --random-inputs --device=cuda --gpu-sim --sim-check=races,uninitialised\n"
                  "  weft run model.onnx --shape batch=7 --random-inputs --outputs out.npz");
   runApp->callback([&] {
     runOptions.model.commandLine = words;
@@ -124,6 +146,7 @@ int main(int argc, char **argv) {
       app.add_subcommand("verify", "Compare every operator's value, compiled, with the interpreter's");
   addModelOptions(*verifyApp, verify.model, "An .onnx model, or .mlir of the Graph dialect");
   addDataOptions(*verifyApp, verify.data);
+  addDeviceOptions(*verifyApp, verify.device);
   verifyApp->add_option("--threads", verify.threads, "Threads; 0: one a core")->check(CLI::NonNegativeNumber);
   verifyApp
       ->add_option("--tolerance", verify.tolerance, "Largest difference, relative to the largest value of the tensor")
