@@ -4,6 +4,7 @@
 #define WEFT_LIB_EMIT_MERGETARGETS_H
 
 #include "lib/Emit/Emit.h"
+#include "llvm/Support/Error.h"
 
 namespace weft::emit {
 
