@@ -30,8 +30,11 @@ bool same(const std::vector<runtime::Port> &a, const std::vector<runtime::Port> 
   return llvm::equal(a, b, [](const runtime::Port &x, const runtime::Port &y) { return same(x, y); });
 }
 
-bool same(const runtime::Symbol &a, const runtime::Symbol &b) {
-  return a.name == b.name && a.minimum == b.minimum && a.maximum == b.maximum && a.source == b.source;
+/// Alike but for sizes, which a shape variant knows where the whole program has symbols.
+bool alike(const std::vector<runtime::Port> &a, const std::vector<runtime::Port> &b) {
+  return llvm::equal(a, b, [](const runtime::Port &x, const runtime::Port &y) {
+    return x.name == y.name && x.type == y.type && x.dims.size() == y.dims.size();
+  });
 }
 
 class Merger {
@@ -40,9 +43,8 @@ public:
 
   llvm::Error run() {
     const runtime::Program &theirs = from.program;
-    if (!llvm::equal(into.program.symbols, theirs.symbols,
-                     [](const runtime::Symbol &a, const runtime::Symbol &b) { return same(a, b); }))
-      return different("their symbols");
+    if (llvm::Error error = findRanges())
+      return error;
     if (into.program.kernelMessages != theirs.kernelMessages)
       return different("their messages");
     mapWeights();
@@ -54,7 +56,9 @@ public:
     if (into.program.entries.size() != theirs.entries.size())
       return different("their entry points");
     for (auto [ours, other] : llvm::zip(into.program.entries, from.program.entries)) {
-      if (ours.name != other.name || !same(ours.inputs, other.inputs) || !same(ours.outputs, other.outputs))
+      bool fits = ranges.empty() ? same(ours.inputs, other.inputs) && same(ours.outputs, other.outputs)
+                                 : alike(ours.inputs, other.inputs) && alike(ours.outputs, other.outputs);
+      if (ours.name != other.name || !fits)
         return different("what entry point \"" + ours.name + "\" takes and gives");
       for (runtime::Variant &variant : other.variants) {
         variant.target += firstTarget;
@@ -64,13 +68,34 @@ public:
           else if (buffer.kind == runtime::BufferKind::State)
             buffer.index = states[buffer.index];
         }
-        ours.variants.push_back(std::move(variant));
+        variant.ranges = ranges;
+        // The first that fits is run: what is made for few shapes comes before what is made for all.
+        auto position =
+            ranges.empty()
+                ? ours.variants.end()
+                : llvm::find_if(ours.variants, [](const runtime::Variant &known) { return known.ranges.empty(); });
+        ours.variants.insert(position, std::move(variant));
       }
     }
     return llvm::Error::success();
   }
 
 private:
+  /// Where the other program's symbols are confined more than ours.
+  llvm::Error findRanges() {
+    const std::vector<runtime::Symbol> &ours = into.program.symbols, &theirs = from.program.symbols;
+    if (ours.size() != theirs.size())
+      return different("their symbols");
+    for (size_t i = 0; i < ours.size(); ++i) {
+      if (ours[i].name != theirs[i].name || ours[i].source != theirs[i].source || theirs[i].minimum < ours[i].minimum ||
+          theirs[i].maximum > ours[i].maximum)
+        return different("their symbols");
+      if (theirs[i].minimum != ours[i].minimum || theirs[i].maximum != ours[i].maximum)
+        ranges.push_back({static_cast<uint32_t>(i), theirs[i].minimum, theirs[i].maximum});
+    }
+    return llvm::Error::success();
+  }
+
   static uint64_t hashOf(const runtime::WeightBytes &bytes) {
     return llvm::xxh3_64bits(llvm::ArrayRef<uint8_t>(static_cast<const uint8_t *>(bytes.data), bytes.size));
   }
@@ -126,6 +151,7 @@ private:
   EmittedProgram &into;
   EmittedProgram from;
   std::vector<uint32_t> weights, states; // from their index to ours
+  std::vector<runtime::SymbolRange> ranges;
 };
 
 } // namespace

@@ -311,19 +311,27 @@ private:
   runtime::Target target;
 };
 
-/// The options of a further target: what is shown is shown of the first, and files go to a folder of its own.
-CompileOptions furtherOptions(const CompileOptions &options, const CompileTarget &target) {
+/// The options of a further program of the artifact: what is shown is shown of the first, and files go to a folder of
+/// its own.
+CompileOptions furtherOptions(const CompileOptions &options, StringRef name) {
   CompileOptions further = options;
   further.observer = nullptr;
   further.kernelObserver = nullptr;
   further.fusionReport = nullptr;
   if (!options.dumpDirectory.empty()) {
     llvm::SmallString<128> folder(options.dumpDirectory);
-    llvm::sys::path::append(folder, target.isGpu() ? target.chip : target.device);
+    llvm::sys::path::append(folder, name);
     further.dumpDirectory = folder.str().str();
   }
   return further;
 }
+
+/// A program beside the first one.
+struct FurtherProgram {
+  const CompileTarget *target;
+  std::string name;
+  OwningOpRef<ModuleOp> module;
+};
 
 } // namespace
 
@@ -331,26 +339,33 @@ FailureOr<CompiledModel> compile(ModuleOp module, WeightStore weights, const Com
   if (options.targets.empty())
     return emitError(module.getLoc()) << "expected at least one target";
   // Only an artifact holds more than one; a stage shows the first.
-  ArrayRef<CompileTarget> further = ArrayRef(options.targets).drop_front();
-  if (options.stopAfter < Stage::Artifact)
-    further = {};
-  std::vector<OwningOpRef<ModuleOp>> copies;
-  for (size_t i = 0; i < further.size(); ++i)
-    copies.push_back(module.clone());
+  std::vector<FurtherProgram> further;
+  if (options.stopAfter == Stage::Artifact)
+    for (auto [index, target] : llvm::enumerate(options.targets)) {
+      if (index > 0)
+        further.push_back({&target, target.isGpu() ? target.chip : target.device, module.clone()});
+      for (const ShapeVariant &variant : options.shapeVariants) {
+        further.push_back({&target, target.isGpu() ? target.chip : target.device, module.clone()});
+        for (const auto &[symbol, value] : variant)
+          further.back().name += "-" + symbol + "-" + std::to_string(value);
+        if (failed(specialize(*further.back().module, variant)))
+          return failure();
+      }
+    }
   WeightStore original = further.empty() ? WeightStore() : weights;
   FailureOr<CompiledModel> result = Compilation(module, std::move(weights), options, options.targets.front()).run();
   if (failed(result))
     return failure();
-  for (auto [index, target] : llvm::enumerate(further)) {
-    CompileOptions targetOptions = furtherOptions(options, target);
-    FailureOr<CompiledModel> other = Compilation(*copies[index], original, targetOptions, target).run();
+  for (FurtherProgram &part : further) {
+    CompileOptions partOptions = furtherOptions(options, part.name);
+    FailureOr<CompiledModel> other = Compilation(*part.module, original, partOptions, *part.target).run();
     if (failed(other))
       return failure();
     if (llvm::Error error = emit::mergeTargets(result->emitted, std::move(other->emitted)))
       return emitError(module.getLoc()) << llvm::toString(std::move(error));
     result->targetWeights.push_back(std::move(other->weights));
     for (StageTime &time : other->times)
-      result->times.push_back({time.name + ", " + target.name(), time.seconds});
+      result->times.push_back({time.name + ", " + part.name, time.seconds});
   }
   return result;
 }

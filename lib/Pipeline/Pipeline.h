@@ -5,6 +5,7 @@
 
 #include "lib/Emit/Emit.h"
 #include "lib/Fusion/FusionReport.h"
+#include "lib/Pipeline/ShapeVariant.h"
 #include "lib/Pipeline/Targets.h"
 #include "lib/Support/WeightStore.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -24,6 +25,9 @@ struct CompileOptions {
   /// Each gives a variant of the program in the one artifact; they share weights. The first is what the module, the
   /// observers and the reports show.
   std::vector<CompileTarget> targets = {CompileTarget()};
+  /// Values of symbols that the artifact holds a program of its own for, beside the one for all values; the runtime
+  /// takes it where the inputs have these sizes.
+  std::vector<ShapeVariant> shapeVariants;
   /// "native", "x86-64-v3" or "x86-64-v4".
   std::string cpu = "native";
   /// "strict" or "fast".
@@ -52,7 +56,7 @@ struct StageTime {
 struct CompiledModel {
   emit::EmittedProgram emitted;           // after Stage::Artifact; the bytes of its weights belong to `weights`
   WeightStore weights;                    // parameters, with the results of @prepare in place of what it took
-  std::vector<WeightStore> targetWeights; // the same of the further targets
+  std::vector<WeightStore> targetWeights; // the same of the further targets and shape variants
   std::string llvmText;                   // after Stage::Llvm: LLVM IR of all kernels
   std::string ptxText;                    // after Stage::Llvm, of a GPU: what became of it
   std::vector<StageTime> times;

@@ -20,9 +20,9 @@ llvm::Expected<ShapeVariant> parseShapeVariant(StringRef text) {
     auto [name, value] = part.split('=');
     int64_t size;
     if (name.trim().empty() || value.trim().getAsInteger(10, size) || size < 0)
-      return llvm::createStringError("variant \"" + text + "\": expected NAME=SIZE, or several with commas");
+      return llvm::createStringError("expected SYMBOL=SIZE, or several with commas");
     if (llvm::any_of(variant, [&](const auto &known) { return known.first == name.trim(); }))
-      return llvm::createStringError("variant \"" + text + "\": " + name.trim() + " is given twice");
+      return llvm::createStringError(name.trim() + " is given twice");
     variant.emplace_back(name.trim().str(), size);
   }
   return variant;

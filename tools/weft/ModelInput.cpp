@@ -67,6 +67,12 @@ FailureOr<CompileOptions> compileOptionsOf(const ModelOptions &options, const De
   result.numerics = options.numerics;
   result.modelName = llvm::sys::path::filename(options.model).str();
   result.dumpDirectory = options.dumpDirectory;
+  for (const std::string &text : options.variants) {
+    llvm::Expected<ShapeVariant> variant = parseShapeVariant(text);
+    if (!variant)
+      return fail("--variant " + text + ": " + llvm::toString(variant.takeError())), failure();
+    result.shapeVariants.push_back(std::move(*variant));
+  }
   return result;
 }
 

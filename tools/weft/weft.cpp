@@ -17,6 +17,11 @@ void addModelOptions(CLI::App &command, ModelOptions &options, const char *what)
       ->type_size(1)
       ->allow_extra_args(false);
   command
+      .add_option("--variant", options.variants,
+                  "SYMBOL=SIZE[,SYMBOL=SIZE]: beside the program for all sizes, one made for these; may be repeated")
+      ->type_size(1)
+      ->allow_extra_args(false);
+  command
       .add_option("--fix", options.fixed,
                   "INPUT=VALUE: the input always has this value and is no input any more; integers with commas, or a "
                   ".npy or .pb file. For inputs that decide a shape or a branch; may be repeated")
