@@ -17,13 +17,13 @@ llvm::Expected<ShapeVariant> parseShapeVariant(StringRef text) {
   SmallVector<StringRef> parts;
   text.split(parts, ',');
   for (StringRef part : parts) {
-    auto [name, value] = part.split('=');
+    StringRef name = part.split('=').first.trim(), value = part.split('=').second.trim();
     int64_t size;
-    if (name.trim().empty() || value.trim().getAsInteger(10, size) || size < 0)
+    if (name.empty() || value.getAsInteger(10, size) || size < 0)
       return llvm::createStringError("expected SYMBOL=SIZE, or several with commas");
-    if (llvm::any_of(variant, [&](const auto &known) { return known.first == name.trim(); }))
-      return llvm::createStringError(name.trim() + " is given twice");
-    variant.emplace_back(name.trim().str(), size);
+    if (llvm::any_of(variant, [&](const auto &known) { return known.first == name; }))
+      return llvm::createStringError(name + " is given twice");
+    variant.emplace_back(name.str(), size);
   }
   return variant;
 }
