@@ -136,7 +136,7 @@ private:
   llvm::Error mapStates() {
     for (const runtime::State &state : from.program.states) {
       auto known = llvm::find_if(into.program.states, [&](const runtime::State &s) { return s.name == state.name; });
-      int64_t initial = state.initialWeight < 0 ? -1 : weights[static_cast<size_t>(state.initialWeight)];
+      int64_t initial = state.initialWeight < 0 ? int64_t(-1) : weights[static_cast<size_t>(state.initialWeight)];
       states.push_back(static_cast<uint32_t>(known - into.program.states.begin()));
       if (known == into.program.states.end()) {
         into.program.states.push_back(state);

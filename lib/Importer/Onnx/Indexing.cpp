@@ -218,6 +218,8 @@ LogicalResult importTopK(Node &node) {
   if (node.opset() < 10) {
     k = node.requiredInteger("k");
   } else {
+    if (!node.has(1))
+      return node.fail("expected input 'K'");
     if (getElementCount(node.input(1).getType()) != b.size(1))
       return node.fail("expected one element as k");
     std::optional<SmallVector<Dim>> given = node.sizesIfKnown(1);

@@ -182,6 +182,8 @@ LogicalResult importSlice(Node &node) {
     hasAxes = node.hasAttribute("axes");
     axes = node.integerList("axes");
   } else {
+    if (!node.has(1) || !node.has(2))
+      return node.fail("expected inputs 'starts' and 'ends'");
     std::optional<SmallVector<Dim>> first = node.sizesIfKnown(1), last = node.sizesIfKnown(2);
     isKnown = first && last;
     if (isKnown) {
