@@ -312,6 +312,21 @@ def check(weft, case, folder):
     return ""
 
 
+# Cases that do not agree yet, each with what is seen. One that agrees after all is an error: it has to leave this list.
+KNOWN_DIFFERENCES = {
+    "constant_of_shape": "an output whose sizes data decide is allocated at its bound, which is too large here",
+    "grid_sample_cubic_zeros_0": "not compiled: the fused region has more than 192 operations",
+    "grid_sample_cubic_zeros_1": "not compiled: the fused region has more than 192 operations",
+    "grid_sample_cubic_border_0": "values differ near the border",
+    "grid_sample_cubic_border_1": "values differ near the border",
+    "resize_cubic_pytorch_half_pixel_1x1": "values differ where a size becomes 1",
+    "resize_not_larger": "values differ: the scales that keep the aspect ratio",
+    "resize_not_smaller": "values differ: the scales that keep the aspect ratio",
+    "tfidf_IDF": "values differ: the weights",
+    "tfidf_TFIDF": "values differ: the weights",
+}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--weft", required=True)
@@ -319,7 +334,7 @@ def main():
     parser.add_argument("--filter", default="")
     arguments = parser.parse_args()
     os.makedirs(arguments.folder, exist_ok=True)
-    failures, count = 0, 0
+    failures, count, known = 0, 0, 0
     for family in (selection_cases, sampling_cases, signal_cases, elementwise_cases, indexing_cases, resize_cases, other_cases):
         for case in family():
             if arguments.filter not in case.name:
@@ -329,10 +344,14 @@ def main():
                 wrong = check(os.path.abspath(arguments.weft), case, arguments.folder)
             except weft_tool.WeftError as error:
                 wrong = str(error)
+            if case.name in KNOWN_DIFFERENCES:
+                known += 1
+                print(f"known: {case.name} ({case.operator}): {KNOWN_DIFFERENCES[case.name]}")
+                wrong = "" if wrong else "agrees, and is listed as one that does not"
             if wrong:
                 failures += 1
-                print(f"FAILED {case.name} ({case.operator}): {wrong}")
-    print(f"{count - failures} of {count} operators agree")
+                print(f"FAILED {case.name} ({case.operator}): {wrong[:2000]}")
+    print(f"{count - failures - known} of {count} operators agree, {known} differ as is known")
     return 1 if failures or count == 0 else 0
 
 
