@@ -179,20 +179,20 @@ Value scalarCondition(Node &node, Value condition) {
   return b.reshape(condition, {});
 }
 
-/// Makes a condition that two sizes are equal one of the program, where it is such a condition.
-bool requireEqualSizes(Builder &b, Value condition) {
+/// The two sizes that a condition says are equal, where it is such a condition.
+std::optional<std::pair<Dim, Dim>> comparedSizes(Builder &b, Value condition) {
   Operation *op = condition.getDefiningOp();
   while (op && isa<ReshapeOp, BroadcastInDimOp>(op))
     op = op->getOperand(0).getDefiningOp();
   auto compare = dyn_cast_or_null<CompareOp>(op);
   if (!compare || compare.getDirection() != ComparisonDirection::EQ)
-    return false;
+    return std::nullopt;
   const KnownElements::Elements *left = b.facts.elements.get(compare.getLhs());
   if (!left || left->size() != 1)
-    return false;
+    return std::nullopt;
   Dim size = left->front();
   const KnownElements::Elements *right = b.facts.elements.get(compare.getRhs());
-  return right && right->size() == 1 && b.facts.symbols.requireEqual(size, right->front(), b.subject);
+  return right && right->size() == 1 ? std::optional(std::pair(size, right->front())) : std::nullopt;
 }
 
 LogicalResult setOutputs(Node &node, ArrayRef<Value> values) {
@@ -218,12 +218,18 @@ LogicalResult importIf(Node &node) {
   auto thenRegion = std::make_unique<Region>(), elseRegion = std::make_unique<Region>();
   auto fill = [&](Region &region, const onnx::GraphProto &graph) {
     b.facts.symbols.enterBranch();
-    auto result = fillRegion(b, region, {},
-                             [&](ArrayRef<Value>) { return node.importer.importSubgraph(graph, node.scope, {}); });
+    auto result =
+        fillRegion(b, region, {}, [&](ArrayRef<Value>) { return node.importer.importSubgraph(graph, node.scope, {}); });
     b.facts.symbols.leaveBranch();
     return result;
   };
+  // The branch that is taken where two sizes are equal may rely on it.
+  std::optional<std::pair<Dim, Dim>> compared = comparedSizes(b, condition);
+  if (compared)
+    b.facts.symbols.enterEqual(compared->first, compared->second);
   FailureOr<SmallVector<Type>> thenTypes = fill(*thenRegion, *thenGraph);
+  if (compared)
+    b.facts.symbols.leaveEqual();
   FailureOr<SmallVector<Type>> elseTypes =
       succeeded(thenTypes) ? fill(*elseRegion, *elseGraph) : FailureOr<SmallVector<Type>>();
   bool same = succeeded(elseTypes) && *thenTypes == *elseTypes;
@@ -232,7 +238,8 @@ LogicalResult importIf(Node &node) {
     forgetRegion(b, *elseRegion);
     // An exporter's way to remove a dimension whose size it does not know: if it is 1, without it, else as it is. One
     // of the two only can be compiled, and it is the one that the author had in mind.
-    if (succeeded(elseTypes) && requireEqualSizes(b, condition)) {
+    if (succeeded(elseTypes) && compared &&
+        b.facts.symbols.requireEqual(compared->first, compared->second, b.subject)) {
       FailureOr<SmallVector<Value>> results = node.importer.importSubgraph(*thenGraph, node.scope, {});
       return succeeded(results) ? setOutputs(node, *results) : failure();
     }

@@ -152,6 +152,9 @@ bool Symbols::requireAtLeast(const Dim &dim, int64_t value) {
 bool Symbols::requireEqual(const Dim &left, const Dim &right, StringRef reason) {
   if (left == right)
     return true;
+  for (const auto &[a, b] : equal)
+    if ((a == left && b == right) || (a == right && b == left))
+      return true;
   if (branches > 0)
     return false;
   // Conditions are checked before anything is computed: they cannot be about sizes that data decide.

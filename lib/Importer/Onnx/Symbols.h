@@ -48,6 +48,9 @@ public:
   /// Between the two what is imported may never run: nothing that it needs can be a condition of the program.
   void enterBranch() { ++branches; }
   void leaveBranch() { --branches; }
+  /// Between the two what is imported runs only where the sizes are equal.
+  void enterEqual(const graph::Dim &left, const graph::Dim &right) { equal.emplace_back(left, right); }
+  void leaveEqual() { equal.pop_back(); }
 
   /// Writes a `weft.dim` for each symbol at the builder's position, and a `weft.require` for each condition.
   void declare(mlir::OpBuilder &builder, mlir::Location location) const;
@@ -71,6 +74,7 @@ private:
   };
   llvm::SmallVector<Condition> conditions;
   int branches = 0;
+  llvm::SmallVector<std::pair<graph::Dim, graph::Dim>> equal;
 };
 
 } // namespace weft::importer
