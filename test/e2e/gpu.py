@@ -112,7 +112,7 @@ def main():
                    "older than any GPU" if tool[0] == weft else "the artifact was compiled for")
         bench.says(bench.call([*tool, artifact, "--random-inputs", "--device=cuda:1", "--gpu-sim"], status=1), "GPU")
         bench.says(bench.call([*tool, artifact, "--random-inputs", "--gpu-sim"], status=1), "give --device=cuda with it")
-        bench.says(bench.call([*tool, artifact, "--random-inputs", *simulated, "--sim-check=luck"], status=1), "is none of races")
+        bench.says(bench.call([*tool, artifact, "--random-inputs", "--device=cuda", "--gpu-sim", "--sim-check=luck"], status=1), "is none of races")
         bench.says(bench.call([*tool, artifact, "--random-inputs", "--device=abacus"], status=1), "abacus")
     for target in ("cuda", "cuda:", "cuda:sm_12", "cuda:sm_90+", "tpu", "cpu,,cpu", "cpu,cpu"):
         bench.says(bench.call([weft, "compile", model, f"--target={target}", "-o", bench.path("bad.weft")], status=1), "target '")
