@@ -3,6 +3,7 @@
 #include "lib/Codegen/Cpu/CpuCodegen.h"
 #include "lib/Codegen/Cpu/KernelEmitter.h"
 #include "lib/Codegen/Cpu/Lowering.h"
+#include "lib/Codegen/Optimize.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -123,7 +124,7 @@ FailureOr<KernelInfo> CpuCodegen::addKernel(StringRef name, graph::FusionKind ki
 
 void CpuCodegen::Implementation::compile(PendingKernel &kernel) {
   std::unique_ptr<llvm::TargetMachine> machine = cpu::makeTargetMachine(*target, options.numerics);
-  cpu::optimize(*kernel.module, *machine);
+  optimize(*kernel.module, *machine, /*vectorize=*/true);
   if (options.dumpLlvm) {
     llvm::raw_string_ostream stream(kernel.llvmText);
     kernel.module->print(stream, nullptr);

@@ -36,8 +36,6 @@ llvm::LogicalResult lowerToLlvm(mlir::ModuleOp module);
 /// Translates, and marks the functions for the target.
 std::unique_ptr<llvm::Module> translateToLlvm(mlir::ModuleOp module, llvm::LLVMContext &context, const Target &target,
                                               Numerics numerics);
-/// Optimizes the module in place.
-void optimize(llvm::Module &module, llvm::TargetMachine &machine);
 /// An object file, or text in assembly. Fails with a message.
 llvm::Expected<llvm::SmallVector<char, 0>> emitCode(llvm::Module &module, llvm::TargetMachine &machine, bool assembly);
 

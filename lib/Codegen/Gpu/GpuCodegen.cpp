@@ -3,6 +3,7 @@
 #include "lib/Codegen/Gpu/GpuCodegen.h"
 #include "lib/Codegen/Gpu/KernelEmitter.h"
 #include "lib/Codegen/Gpu/Lowering.h"
+#include "lib/Codegen/Optimize.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -116,7 +117,8 @@ FailureOr<GpuKernelInfo> GpuCodegen::addKernel(StringRef name, graph::FusionKind
 
 void GpuCodegen::Implementation::compile(PendingKernel &kernel) {
   std::unique_ptr<llvm::TargetMachine> machine = gpu::makeTargetMachine(*target, options.numerics);
-  gpu::optimize(*kernel.module, *machine);
+  // Lanes are threads; wide accesses come from the load and store vectorizer of the backend.
+  optimize(*kernel.module, *machine, /*vectorize=*/false);
   if (options.dumpLlvm) {
     llvm::raw_string_ostream stream(kernel.llvmText);
     kernel.module->print(stream, nullptr);

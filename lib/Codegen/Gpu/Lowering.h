@@ -37,8 +37,6 @@ llvm::LogicalResult lowerToLlvm(mlir::ModuleOp module, unsigned indexBits);
 /// Translates, and makes the function `name` a kernel of blocks of that many threads.
 std::unique_ptr<llvm::Module> translateToLlvm(mlir::ModuleOp module, llvm::LLVMContext &context, llvm::StringRef name,
                                               const Target &target, int threads, Numerics numerics);
-/// Optimizes the module in place.
-void optimize(llvm::Module &module, llvm::TargetMachine &machine);
 /// The module as PTX, or a message.
 llvm::Expected<std::string> emitPtx(llvm::Module &module, llvm::TargetMachine &machine);
 /// The PTX of several modules as one; their names must be apart.

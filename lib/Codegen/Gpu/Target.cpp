@@ -2,12 +2,11 @@
 
 #include "lib/Codegen/Gpu/Lowering.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
 #include <mutex>
 
 namespace weft::codegen {
@@ -83,32 +82,6 @@ std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Target &target, Num
   return std::unique_ptr<llvm::TargetMachine>(
       found->createTargetMachine(llvm::Triple("nvptx64-nvidia-cuda"), target.chip, findChip(target.chip)->ptxFeature,
                                  options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
-}
-
-void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  module.setDataLayout(machine.createDataLayout());
-  llvm::PipelineTuningOptions tuning;
-  // Lanes are threads; wide accesses come from the load and store vectorizer of the backend.
-  tuning.LoopVectorization = false;
-  tuning.SLPVectorization = false;
-  tuning.LoopInterleaving = false;
-  llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager graphs;
-  llvm::ModuleAnalysisManager modules;
-  // No library is there to call.
-  functions.registerPass([&] {
-    llvm::TargetLibraryInfoImpl none(module.getTargetTriple());
-    none.disableAllFunctions();
-    return llvm::TargetLibraryAnalysis(none);
-  });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graphs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graphs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
 }
 
 llvm::Expected<std::string> emitPtx(llvm::Module &module, llvm::TargetMachine &machine) {
