@@ -63,6 +63,9 @@ macro(_weft_common target)
   target_link_libraries(${target} PUBLIC ${ARG_LINK})
   if(ARG_COMPILER AND NOT ARG_EXCEPTIONS AND TARGET weft_precompiled)
     target_precompile_headers(${target} REUSE_FROM weft_precompiled)
+    # Executables too are compiled as the headers were: -fPIC in the place of the -fPIE that the property gives them.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
   endif()
 endmacro()
 
@@ -82,8 +85,10 @@ function(weft_add_test name)
   cmake_parse_arguments(ARG "COMPILER;EXCEPTIONS" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   _weft_common(${name})
-  # A test spends its time in what it tests, and is compiled more often than it runs.
-  target_compile_options(${name} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
+  # A test spends its time in what it tests, and is compiled more often than it runs. Precompiled headers fix the level.
+  if(NOT ARG_COMPILER)
+    target_compile_options(${name} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)
+  endif()
   target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/test/bin")
   add_test(NAME unit.${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
