@@ -193,7 +193,9 @@ StringRef Walk::visit(unsigned position) {
 }
 
 KernelAnalysis Walk::run() {
-  if (ops.size() > KernelLimits::kOps) {
+  // The copies of rematerialized ops that a finished region holds do not count: there are none before it is made.
+  auto counts = [&](Operation *op) { return !op || !analyzer.getFacts(op).rematerialized; };
+  if (ops.size() > KernelLimits::kOps && llvm::count_if(ops, counts) > static_cast<int64_t>(KernelLimits::kOps)) {
     analysis.reason = kTooManyOps;
     return analysis;
   }

@@ -2,16 +2,30 @@
 #include "runtime/Core/Memory.h"
 
 #include <cstdlib>
+#include <sys/mman.h>
 
 namespace weft::runtime {
 namespace {
 
+// What is planned for the largest sizes can be far more than a run touches: for large blocks address space is taken,
+// and memory when it is first written.
+constexpr size_t kReservedFrom = size_t(1) << 30;
+
 void *allocateAligned(void *, size_t bytes, size_t alignment) {
+  if (bytes >= kReservedFrom) {
+    void *mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return mapped == MAP_FAILED ? nullptr : mapped;
+  }
   void *memory = nullptr;
   return ::posix_memalign(&memory, alignment, bytes) == 0 ? memory : nullptr;
 }
 
-void releaseAligned(void *, void *pointer, size_t, size_t) { ::free(pointer); }
+void releaseAligned(void *, void *pointer, size_t bytes, size_t) {
+  if (bytes >= kReservedFrom)
+    ::munmap(pointer, bytes);
+  else
+    ::free(pointer);
+}
 
 } // namespace
 

@@ -226,6 +226,8 @@ Status CudaExecution::copyOutputs() {
     if (bytes == 0)
       continue;
     void *data = request_->outputs[index];
+    if (!data)
+      WEFT_RETURN_IF_ERROR(askForOutput(index, data));
     if (request_->outputsOnDevice && (*request_->outputsOnDevice)[index])
       WEFT_RETURN_IF_ERROR(
           device_.check(driver().MemcpyDtoDAsync(reinterpret_cast<cuda::DevicePointer>(data), outputs_[index].address(),

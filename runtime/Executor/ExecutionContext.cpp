@@ -148,6 +148,12 @@ Status ExecutionContext::portBytes(const Port &port, const std::vector<int64_t> 
   return byteCountOf(port.type, dims.data(), dims.size(), bytes) ? Status() : impossibleSize(quoted(port.name));
 }
 
+Status ExecutionContext::askForOutput(size_t output, void *&data) const {
+  int64_t bytes;
+  WEFT_RETURN_IF_ERROR(portBytes(variant_.entry->outputs[output], symbols_, bytes));
+  return (*request_->outputMemory)(output, bytes, data);
+}
+
 // Brings bytes and dims up to date with the symbols.
 Status ExecutionContext::sizeBuffer(uint32_t index) {
   BufferState &state = buffers_[index];

@@ -5,6 +5,7 @@
 #include "runtime/Executor/LoadedProgram.h"
 
 #include <atomic>
+#include <functional>
 
 namespace weft::runtime {
 
@@ -26,10 +27,15 @@ struct OpProfile {
   int64_t count = 0;
 };
 
+// An aligned place for so many bytes of the output of this index.
+using OutputMemory = std::function<Status(size_t output, int64_t bytes, void *&data)>;
+
 // What an execution is given; everything stays valid while it runs.
 struct ExecutionRequest {
   void *const *inputs = nullptr;  // one an input; aligned where the host runs
-  void *const *outputs = nullptr; // one an output, aligned, large enough for the planned size
+  void *const *outputs = nullptr; // one an output, aligned, large enough for the planned size; null: to be asked for
+  // Gives the memory of an output whose size depends on data, once that is known.
+  const OutputMemory *outputMemory = nullptr;
   StateTensors *states = nullptr; // null where the program has none
   // Of a program on a GPU: which inputs are addresses of that GPU, and which outputs are to be.
   const std::vector<bool> *inputsOnDevice = nullptr;
@@ -84,6 +90,8 @@ protected:
   Status sizeOp(size_t index);
   // Bytes of an input or output at these symbols.
   Status portBytes(const Port &port, const std::vector<int64_t> &symbols, int64_t &bytes) const;
+  // The memory of an output at the symbols' values, where the request left it open.
+  Status askForOutput(size_t output, void *&data) const;
   // The arguments' addresses, from those of the buffers.
   void fillArguments(size_t index, const Launch &launch);
 

@@ -99,6 +99,7 @@ Status HostExecution::execute(const ExecutionRequest &request) {
   // A loop that bound symbols from data leaves them at their last values.
   WEFT_RETURN_IF_ERROR(prepare(plannedSymbols_));
   request_ = &request;
+  hasOpenOutputs_ = false;
   for (uint32_t index = 0; index < buffers_.size(); ++index) {
     const Buffer &buffer = model_.buffers[index];
     switch (buffer.kind) {
@@ -107,6 +108,7 @@ Status HostExecution::execute(const ExecutionRequest &request) {
       break;
     case BufferKind::Output:
       buffers_[index].data = request.outputs[buffer.index];
+      hasOpenOutputs_ |= !buffers_[index].data;
       break;
     case BufferKind::Weight:
       buffers_[index].data = const_cast<uint8_t *>(program_.weights()[buffer.index].data);
@@ -136,6 +138,8 @@ Status HostExecution::runOp(size_t index) {
   if (cancelled())
     return cancelledStatus();
   WEFT_RETURN_IF_ERROR(sizeOp(index));
+  if (hasOpenOutputs_)
+    WEFT_RETURN_IF_ERROR(placeOutputs(index));
   if (!request_->profile) {
     WEFT_RETURN_IF_ERROR(runBody(index));
   } else {
@@ -145,6 +149,22 @@ Status HostExecution::runOp(size_t index) {
     request_->profile[index].count += 1;
   }
   return request_->checkNans || request_->observer ? afterOp(index) : Status();
+}
+
+// An op that writes an output stands behind those that bind the symbols of its sizes.
+Status HostExecution::placeOutputs(size_t index) {
+  for (uint32_t written : variant_.ops[index].outputs) {
+    if (buffers_[written].data)
+      continue;
+    uint32_t output = model_.buffers[written].index;
+    void *data = nullptr;
+    WEFT_RETURN_IF_ERROR(askForOutput(output, data));
+    for (size_t buffer = 0; buffer < buffers_.size(); ++buffer)
+      if (model_.buffers[buffer].kind == BufferKind::Output && model_.buffers[buffer].index == output)
+        buffers_[buffer].data = data;
+  }
+  hasOpenOutputs_ = std::any_of(buffers_.begin(), buffers_.end(), [](const BufferState &state) { return !state.data; });
+  return Status();
 }
 
 Status HostExecution::runBody(size_t index) {

@@ -30,9 +30,11 @@ private:
   Status runCopy(const Copy &copy);
   Status runWhile(const While &loop);
   Status afterOp(size_t index);
+  Status placeOutputs(size_t index);
   bool conditionIsTrue(uint32_t buffer) const { return *static_cast<const uint8_t *>(buffers_[buffer].data) != 0; }
 
   std::vector<LibraryState> libraries_; // one an op
+  bool hasOpenOutputs_ = false;         // some output has no memory yet
   Memory arena_;
   Memory scratch_;
 };

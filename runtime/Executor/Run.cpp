@@ -21,6 +21,15 @@ bool isAligned(const void *data) { return reinterpret_cast<uintptr_t>(data) % WE
 // A tensor without elements may come without memory; kernels are promised an aligned address all the same.
 alignas(WEFT_BUFFER_ALIGNMENT) char nothing[WEFT_BUFFER_ALIGNMENT];
 
+bool dependsOnData(const Port &port, const std::vector<Symbol> &symbols) {
+  for (const Expression &dim : port.dims)
+    for (const ExpressionStep &step : dim.steps)
+      if (step.opcode == ExpressionOpcode::Symbol &&
+          symbols[static_cast<size_t>(step.value)].source == SymbolSource::Data)
+        return true;
+  return false;
+}
+
 std::vector<std::string> portNames(const std::vector<Port> &ports) {
   std::vector<std::string> names;
   for (const Port &port : ports)
@@ -95,7 +104,9 @@ Run::Run(std::shared_ptr<LoadedProgram> program, const LoadedEntry &entry)
     : program_(std::move(program)), entry_(entry), inputs_(entry.entry->inputs.size()),
       outputs_(entry.entry->outputs.size()), symbols_(program_->program().symbols.size()),
       symbolInput_(symbols_.size(), -1), inputPointers_(inputs_.size()), outputPointers_(outputs_.size()),
-      inputsOnDevice_(inputs_.size()), outputsOnDevice_(outputs_.size()) {}
+      inputsOnDevice_(inputs_.size()), outputsOnDevice_(outputs_.size()),
+      outputMemory_(
+          [this](size_t output, int64_t bytes, void *&data) { return takeOutputMemory(output, bytes, data); }) {}
 
 Run::~Run() {
   cancel();
@@ -373,13 +384,22 @@ Status Run::prepareOutputs() {
       if (fresh)
         WEFT_RETURN_IF_ERROR(device.check(device.driver().StreamSynchronize(device.stream()), "making an output"));
       output.data = reinterpret_cast<void *>(output.device.address());
+    } else if (!output.bound && dependsOnData(port, program_->program().symbols)) {
+      // Its bound may be far beyond what it comes to need.
+      output.data = nullptr;
     } else if (!output.bound) {
-      WEFT_RETURN_IF_ERROR(output.own.require(program_->options().allocator, static_cast<size_t>(bytes), "an output"));
-      output.data = output.own.data();
+      WEFT_RETURN_IF_ERROR(takeOutputMemory(index, bytes, output.data));
     }
     output.taken = false;
     outputPointers_[index] = output.data;
   }
+  return Status();
+}
+
+Status Run::takeOutputMemory(size_t index, int64_t bytes, void *&data) {
+  Output &output = outputs_[index];
+  WEFT_RETURN_IF_ERROR(output.own.require(program_->options().allocator, static_cast<size_t>(bytes), "an output"));
+  data = output.data = output.own.data();
   return Status();
 }
 
@@ -423,6 +443,14 @@ Status Run::finish(const ExecutionContext &context) {
           outputs_[index].dims[axis] < 0)
         return Status(StatusCode::ExecutionFailed,
                       "output " + quoted(port.name) + ": dimension " + std::to_string(axis) + " has no possible value");
+    // One that came to have no elements was perhaps never written.
+    if (!outputs_[index].data) {
+      int64_t bytes;
+      void *data;
+      if (!byteCountOf(port.type, outputs_[index].dims.data(), port.dims.size(), bytes))
+        return invalid("output " + quoted(port.name) + " is too large");
+      WEFT_RETURN_IF_ERROR(takeOutputMemory(index, bytes, data));
+    }
   }
   hasResults_ = true;
   lastVariant_ = selectedIndex_;
@@ -461,6 +489,7 @@ Status Run::executePrepared() {
     ExecutionRequest request;
     request.inputs = inputPointers_.data();
     request.outputs = outputPointers_.data();
+    request.outputMemory = &outputMemory_;
     request.states = state_;
     request.inputsOnDevice = &inputsOnDevice_;
     request.outputsOnDevice = &outputsOnDevice_;

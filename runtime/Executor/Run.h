@@ -73,6 +73,7 @@ private:
   Status checkOverlap() const;
   Status prepare();
   Status prepareOutputs();
+  Status takeOutputMemory(size_t index, int64_t bytes, void *&data);
   Status executePrepared();
   Status stageInputs();
   Status finish(const ExecutionContext &context);
@@ -94,6 +95,7 @@ private:
   std::vector<int64_t> plannedSymbols_;
   std::vector<void *> inputPointers_, outputPointers_;
   std::vector<bool> inputsOnDevice_, outputsOnDevice_; // on a GPU
+  OutputMemory outputMemory_;
   std::vector<OpProfile> profile_;
   LoadedVariant *selected_ = nullptr;
   int32_t selectedIndex_ = -1;

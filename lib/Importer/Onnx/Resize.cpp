@@ -42,7 +42,7 @@ double originalPosition(const ResizeOptions &options, const Axis &axis, int64_t 
     return inside + axis.roiStart * (input - 1);
   }
   if (mode == "pytorch_half_pixel" && axis.output == 1)
-    return -0.5;
+    return 0;
   double position = (x + 0.5) / axis.scale - 0.5;
   if (mode == "half_pixel_symmetric")
     position += input / 2 * (1 - static_cast<double>(axis.output) / output);
@@ -157,6 +157,8 @@ struct Request {
   SmallVector<int64_t> axes;
   SmallVector<double> scales, roi;
   SmallVector<Dim> sizes;
+  /// The scale of every axis where sizes were rounded to keep the aspect ratio.
+  std::optional<double> commonScale;
 };
 
 LogicalResult resize(Node &node, Value x, const ResizeOptions &options, const Request &request) {
@@ -170,7 +172,8 @@ LogicalResult resize(Node &node, Value x, const ResizeOptions &options, const Re
   for (auto [i, dimension] : llvm::enumerate(request.axes)) {
     Dim size = b.dim(x, dimension);
     double scale = request.scales.empty() ? 0 : request.scales[i];
-    if (request.scales.empty() && request.sizes[i] == size && options.coordinates != "tf_crop_and_resize")
+    if (request.scales.empty() && request.sizes[i] == size && options.coordinates != "tf_crop_and_resize" &&
+        request.commonScale.value_or(1) == 1)
       continue;
     if (!request.scales.empty() && scale == 1 && options.coordinates != "tf_crop_and_resize")
       continue;
@@ -194,7 +197,9 @@ LogicalResult resize(Node &node, Value x, const ResizeOptions &options, const Re
     Axis axis{size.getConstant(), 0, scale, 0, 1};
     if (request.scales.empty()) {
       axis.output = request.sizes[i].getConstant();
-      axis.scale = axis.input ? static_cast<double>(axis.output) / static_cast<double>(axis.input) : 1;
+      axis.scale = request.commonScale ? *request.commonScale
+                   : axis.input        ? static_cast<double>(axis.output) / static_cast<double>(axis.input)
+                                       : 1;
     } else {
       double wanted = std::floor(static_cast<double>(axis.input) * scale);
       if (!(wanted >= 0 && wanted <= (1 << 24)))
@@ -301,6 +306,7 @@ LogicalResult importResize(Node &node) {
     for (auto [axis, size] : llvm::zip(request.axes, request.sizes))
       size =
           b.size(static_cast<int64_t>(std::floor(*common * static_cast<double>(b.dim(x, axis).getConstant()) + 0.5)));
+    request.commonScale = common;
   }
   return resize(node, x, options, request);
 }

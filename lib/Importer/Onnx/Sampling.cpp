@@ -51,7 +51,9 @@ public:
     for (auto [d, position] : llvm::enumerate(positions)) {
       if (interpolation == Interpolation::Nearest)
         position = b.unary<RoundNearestEvenOp>(position);
-      position = fold(position, d);
+      // A cubic reads on both sides of a point beyond the border: there only what it reads is held to the image.
+      if (interpolation != Interpolation::Cubic || padding == Padding::Reflection)
+        position = fold(position, d);
     }
     if (interpolation == Interpolation::Nearest)
       return pixel(positions);
@@ -69,10 +71,14 @@ public:
           list.push_back({b.add(floor, double(offset)), cubicWeight(rest, offset)});
       }
     }
-    Value sum;
     size_t width = taps[0].size(), count = 1;
     for (size_t i = 0; i < taps.size(); ++i)
       count *= width;
+    // Few neighbours are terms of one expression; many are a dimension that is summed.
+    constexpr size_t kMostTerms = 8;
+    if (count > kMostTerms)
+      return sumOverTaps(taps);
+    Value sum;
     for (size_t combination = 0; combination < count; ++combination) {
       SmallVector<Value> places;
       Value weight;
@@ -90,6 +96,34 @@ public:
   }
 
 private:
+  /// Every combination of one tap a spatial dimension, as [N, C, points, combinations], summed.
+  Value sumOverTaps(ArrayRef<SmallVector<std::pair<Value, Value>>> taps) {
+    int64_t rank = static_cast<int64_t>(taps.size());
+    Dim batch = b.dim(taps[0][0].first, 0), points = b.dim(taps[0][0].first, 1), combinations = b.size(1);
+    SmallVector<Dim> all{batch, points};
+    for (const auto &list : taps) {
+      all.push_back(b.size(static_cast<int64_t>(list.size())));
+      combinations = combinations * static_cast<int64_t>(list.size());
+    }
+    SmallVector<Value> places;
+    Value weight;
+    for (int64_t d = 0; d < rank; ++d) {
+      SmallVector<Value> place, factor;
+      for (const auto &[at, share] : taps[d]) {
+        place.push_back(b.expandDims(at, 2));
+        factor.push_back(b.expandDims(share, 2));
+      }
+      places.push_back(
+          b.reshape(b.broadcastInDim(b.concatenate(place, 2), all, {0, 1, 2 + d}), {batch, points * combinations}));
+      Value along = b.broadcastInDim(b.concatenate(factor, 2), all, {0, 1, 2 + d});
+      weight = weight ? b.multiply(weight, along) : along;
+    }
+    if (llvm::is_contained(places, Value()))
+      return {};
+    Value elements = b.reshape(pixel(places), {b.dim(image, 0), b.dim(image, 1), points, combinations});
+    return b.sum(b.multiply(elements, b.expandDims(b.reshape(weight, {batch, points, combinations}), 1)), 3, false);
+  }
+
   /// Keys' kernel with a = -0.75.
   Value cubicWeight(Value rest, int offset) {
     constexpr double a = -0.75;

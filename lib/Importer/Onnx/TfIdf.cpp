@@ -14,6 +14,7 @@ namespace {
 struct Grams {
   int64_t length = 0;
   SmallVector<int64_t> elements, columns;
+  SmallVector<double> weights;
   int64_t count() const { return columns.size(); }
 };
 
@@ -56,6 +57,10 @@ LogicalResult importTfIdfVectorizer(Node &node) {
   if (shortest < 1 || longest < shortest || longest > kLongest || skips < 0 || skips > kMostSkips)
     return node.fail("expected 1 <= min_gram_length <= max_gram_length <= 64, and a max_skip_count in [0, 4096]");
   // The pool holds the n-grams of length 1, then those of length 2, and so on; `ngram_counts` says where each begins.
+  const bool isWeighted = mode != "TF" && !weights.empty();
+  if (!weights.empty() && weights.size() != columns.size())
+    return node.fail("attribute 'weights': expected one an n-gram, " + std::to_string(columns.size()) + ", got " +
+                     std::to_string(weights.size()));
   SmallVector<Grams> all;
   int64_t number = 0, outputs = 0, elements = pool.size();
   for (size_t i = 0; i < starts.size(); ++i) {
@@ -71,6 +76,7 @@ LogicalResult importTfIdfVectorizer(Node &node) {
       if (number >= static_cast<int64_t>(columns.size()) || columns[number] < 0)
         return node.fail("attribute 'ngram_indexes': expected one column of the result, not negative, an n-gram");
       grams.columns.push_back(columns[number]);
+      grams.weights.push_back(isWeighted ? weights[number] : 1);
     }
   }
   for (int64_t column : columns)
@@ -78,9 +84,6 @@ LogicalResult importTfIdfVectorizer(Node &node) {
   constexpr int64_t kMostCells = 1 << 24;
   if (outputs == 0 || outputs > kMostCells / std::max<int64_t>(number, 1))
     return node.fail("expected n-grams, and not more than 2^24 pairs of an n-gram and a column");
-  if (!weights.empty() && static_cast<int64_t>(weights.size()) != outputs)
-    return node.fail("attribute 'weights': expected one a column, " + std::to_string(outputs) + ", got " +
-                     std::to_string(weights.size()));
   Dim length = b.rank(x) == 0 ? b.size(1) : b.dim(x, b.rank(x) - 1), batch = b.rank(x) == 2 ? b.dim(x, 0) : b.size(1);
   Value rows = b.convert(b.reshape(x, {batch, length}), b.i64());
   Value total = b.splat(b.f32(), 0, {batch, b.size(outputs)});
@@ -103,16 +106,14 @@ LogicalResult importTfIdfVectorizer(Node &node) {
     }
     if (!counts)
       continue;
+    if (mode == "IDF")
+      counts = b.minimum(counts, 1.0);
     // To their columns.
     TensorValue target(b.f32(), {grams.count(), outputs});
     for (int64_t gram = 0; gram < grams.count(); ++gram)
-      target.setFloat(gram * outputs + grams.columns[gram], 1);
+      target.setFloat(gram * outputs + grams.columns[gram], grams.weights[gram]);
     total = b.add(total, b.matmul(counts, b.constant(target)));
   }
-  if (mode == "IDF")
-    total = b.convert(b.compare(ComparisonDirection::GT, total, 0.0), b.f32());
-  if (mode != "TF" && !weights.empty())
-    total = b.multiply(total, b.floats(weights, b.f32()));
   return node.output(0, b.rank(x) == 2 ? total : b.reshape(total, b.size(outputs)));
 }
 
