@@ -11,10 +11,12 @@ Status unsuitable(const std::string &reason) { return Status(StatusCode::Unsuppo
 
 int64_t ceilDivide(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
 
-// The dims of a convolution, spatial ones outermost first.
+// The dims of a convolution, spatial ones outermost first. Those in which a single element meets a single weight are
+// left out but for one: oneDNN's inner loop runs along the last, which had better be a long one.
 struct Extents {
   int64_t images, inputChannels, outputChannels, groupInputs, groupOutputs;
   std::vector<int64_t> input, kernel, output;
+  std::vector<int64_t> strides, dilations, paddingLow, paddingHigh;
 };
 
 // What a tile of output rows reads: input rows [begin, end) and padding beyond the image at either side.
@@ -91,6 +93,17 @@ Status ConvolutionOperation::measure(const TensorReference *operands, Extents &e
     break;
   }
   extents.kernel.assign(kernelDims, kernelDims + spatial);
+  extents.strides = convolution().strides;
+  extents.dilations = convolution().dilations;
+  extents.paddingLow = convolution().paddingLow;
+  extents.paddingHigh = convolution().paddingHigh;
+  for (size_t axis = spatial; axis-- > 0 && extents.kernel.size() > 1;)
+    if (extents.input[axis] == 1 && extents.kernel[axis] == 1 && extents.output[axis] == 1 &&
+        extents.paddingLow[axis] == 0 && extents.paddingHigh[axis] == 0)
+      for (std::vector<int64_t> *values : {&extents.input, &extents.kernel, &extents.output, &extents.strides,
+                                           &extents.dilations, &extents.paddingLow, &extents.paddingHigh})
+        values->erase(values->begin() + static_cast<std::ptrdiff_t>(axis));
+  spatial = extents.kernel.size();
   int64_t groups = convolution().groups;
   extents.groupInputs = weightInputs;
   extents.groupOutputs = weightOutputs / groups;
@@ -100,13 +113,13 @@ Status ConvolutionOperation::measure(const TensorReference *operands, Extents &e
       weightInputs * groups != extents.inputChannels)
     return unsuitable("the operands' channels or images do not fit each other");
   for (size_t axis = 0; axis < spatial; ++axis) {
-    int64_t reach = (extents.kernel[axis] - 1) * convolution().dilations[axis] + 1;
-    int64_t padded = extents.input[axis] + convolution().paddingLow[axis] + convolution().paddingHigh[axis];
-    if (convolution().paddingLow[axis] < 0 || convolution().paddingHigh[axis] < 0)
+    int64_t reach = (extents.kernel[axis] - 1) * extents.dilations[axis] + 1;
+    int64_t padded = extents.input[axis] + extents.paddingLow[axis] + extents.paddingHigh[axis];
+    if (extents.paddingLow[axis] < 0 || extents.paddingHigh[axis] < 0)
       return unsuitable("negative padding is left to our kernel");
-    if (padded < reach || (padded - reach) / convolution().strides[axis] + 1 != extents.output[axis])
+    if (padded < reach || (padded - reach) / extents.strides[axis] + 1 != extents.output[axis])
       return unsuitable("the output's spatial dims do not fit the convolution");
-    if (convolution().paddingLow[axis] >= reach || convolution().paddingHigh[axis] >= reach)
+    if (extents.paddingLow[axis] >= reach || extents.paddingHigh[axis] >= reach)
       return unsuitable("padding as wide as the kernel is left to our kernel");
   }
   return Status();
@@ -172,13 +185,13 @@ View ConvolutionOperation::weightsView(const Extents &extents) const {
 }
 
 RowWindow ConvolutionOperation::window(const Extents &extents, int64_t firstRow, int64_t rows) const {
-  int64_t reach = (extents.kernel[0] - 1) * convolution().dilations[0] + 1;
-  int64_t begin = firstRow * convolution().strides[0] - convolution().paddingLow[0];
-  int64_t end = (firstRow + rows - 1) * convolution().strides[0] - convolution().paddingLow[0] + reach;
+  int64_t reach = (extents.kernel[0] - 1) * extents.dilations[0] + 1;
+  int64_t begin = firstRow * extents.strides[0] - extents.paddingLow[0];
+  int64_t end = (firstRow + rows - 1) * extents.strides[0] - extents.paddingLow[0] + reach;
   RowWindow result;
   // A whole image keeps its rows that no step reaches, so that images stay evenly spaced in memory.
   if (rows == extents.output[0])
-    return {0, extents.input[0], convolution().paddingLow[0], convolution().paddingHigh[0]};
+    return {0, extents.input[0], extents.paddingLow[0], extents.paddingHigh[0]};
   result.paddingLow = std::max<int64_t>(0, -begin);
   result.paddingHigh = std::max<int64_t>(0, end - extents.input[0]);
   result.begin = std::max<int64_t>(0, begin);
@@ -201,11 +214,11 @@ KernelForm ConvolutionOperation::makeForm(const Extents &extents, int64_t images
   form.columnDims[1] = extents.outputChannels;
   form.rows = images * product(output);
   form.columns = form.rowStride = extents.outputChannels;
-  form.strides = convolution().strides;
-  for (int64_t dilation : convolution().dilations)
+  form.strides = extents.strides;
+  for (int64_t dilation : extents.dilations)
     form.dilations.push_back(dilation - 1);
-  form.paddingLow = convolution().paddingLow;
-  form.paddingHigh = convolution().paddingHigh;
+  form.paddingLow = extents.paddingLow;
+  form.paddingHigh = extents.paddingHigh;
   form.paddingLow[0] = rowWindow.paddingLow;
   form.paddingHigh[0] = rowWindow.paddingHigh;
   return form;

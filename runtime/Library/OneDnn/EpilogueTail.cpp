@@ -61,12 +61,26 @@ float withBitsOf(float a, float b, bool both) {
 float maximumOf(float a, float b) { return a > b ? a : a == b ? withBitsOf(a, b, true) : a != a ? a : b; }
 float minimumOf(float a, float b) { return a < b ? a : a == b ? withBitsOf(a, b, false) : a != a ? a : b; }
 
-template <typename Function> void mapRow(float *row, int64_t count, Function function) {
+// Whether clipping is two comparisons: a zero that is a limit has the sign that a zero at the limit gets.
+bool clipsBySelection(float low, float high) {
+  return (low != 0 || !std::signbit(low)) && (high != 0 || std::signbit(high));
+}
+
+// The loops below are compiled for wider vectors as well; the loader takes what the processor has.
+#if defined(__x86_64__)
+#define WEFT_CLONES __attribute__((target_clones("avx2", "default")))
+#else
+#define WEFT_CLONES
+#endif
+#define WEFT_INLINE __attribute__((always_inline)) inline
+
+template <typename Function> WEFT_INLINE void mapRow(float *row, int64_t count, Function function) {
   for (int64_t i = 0; i < count; ++i)
     row[i] = function(row[i]);
 }
 
-template <typename Function> void zipRow(float *row, int64_t count, const float *operand, bool one, Function function) {
+template <typename Function>
+WEFT_INLINE void zipRow(float *row, int64_t count, const float *operand, bool one, Function function) {
   if (one) {
     float value = *operand;
     mapRow(row, count, [=](float x) { return function(x, value); });
@@ -76,7 +90,7 @@ template <typename Function> void zipRow(float *row, int64_t count, const float 
     row[i] = function(row[i], operand[i]);
 }
 
-void applyStep(const PostOp &step, float *row, int64_t count, const float *operand) {
+WEFT_CLONES void applyStep(const PostOp &step, float *row, int64_t count, const float *operand) {
   const float alpha = step.alpha, beta = step.beta;
   bool one = step.kind != PostOpKind::Bias && step.broadcast == PostOpBroadcast::Scalar;
   switch (step.kind) {
@@ -85,6 +99,8 @@ void applyStep(const PostOp &step, float *row, int64_t count, const float *opera
       return mapRow(row, count, [](float x) { return x <= 0 ? 0.0f : x; });
     return mapRow(row, count, [=](float x) { return x > 0 ? x : alpha * x; });
   case PostOpKind::Clip:
+    if (clipsBySelection(alpha, beta))
+      return mapRow(row, count, [=](float x) { return x <= alpha ? alpha : x >= beta ? beta : x; });
     return mapRow(row, count, [=](float x) { return minimumOf(maximumOf(x, alpha), beta); });
   case PostOpKind::Linear:
     if (beta == 0 && alpha != 1)

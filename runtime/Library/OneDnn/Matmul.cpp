@@ -1,4 +1,6 @@
 // Matmul as row tiles, or as column tiles when there are few rows.
+#include "runtime/Library/FewRows.h"
+#include "runtime/Library/OneDnn/EpilogueTail.h"
 #include "runtime/Library/OneDnn/Tiled.h"
 
 #include <algorithm>
@@ -30,6 +32,7 @@ protected:
 private:
   const Matmul &matmul() const { return std::get<Matmul>(call_.operation); }
   Status check(const LibrarySizes &sizes, const TensorReference *operands) const;
+  bool hasFewRows(const LibrarySizes &sizes, const TensorReference *operands) const;
 };
 
 Status MatmulOperation::check(const LibrarySizes &sizes, const TensorReference *operands) const {
@@ -62,6 +65,21 @@ Status MatmulOperation::check(const LibrarySizes &sizes, const TensorReference *
   return Status();
 }
 
+// Whether our own product of few rows takes the call, its whole epilogue with it.
+bool MatmulOperation::hasFewRows(const LibrarySizes &sizes, const TensorReference *operands) const {
+  FewRowsOperand left = {nullptr, sizes.k, 1}, right = {nullptr, sizes.n, 1};
+  if (matmul().transposeLeft && sizes.m > 1)
+    left = {nullptr, 1, sizes.m};
+  if (matmul().transposeRight)
+    right = {nullptr, 1, sizes.k};
+  if (!canMultiplyFewRows(sizes.m, left, right) || !canApplyTail(call_.epilogue, 0))
+    return false;
+  for (size_t index = 0; index < 3 + call_.epilogue.size(); ++index)
+    if ((index < 3 || hasOperand(call_.epilogue[index - 3].kind)) && operands[index].type != ElementType::F32)
+      return false;
+  return true;
+}
+
 Status MatmulOperation::cut(const LibrarySizes &sizes, const TensorReference *operands, Cut &result) const {
   WEFT_RETURN_IF_ERROR(check(sizes, operands));
   const int64_t batch = sizes.batch, m = sizes.m, n = sizes.n, k = sizes.k;
@@ -81,10 +99,16 @@ Status MatmulOperation::cut(const LibrarySizes &sizes, const TensorReference *op
         64, std::min(static_cast<int64_t>(std::min(kTileOperations / perColumn, 1e9)), m <= 16 ? byMemory : n));
     columns = n <= wantedColumns ? n : pieceSize(n, wantedColumns, 64);
   }
+  result.hasFewRows = hasFewRows(sizes, operands);
+  // Wide tiles: each row of the right operand is read in one piece.
+  if (result.hasFewRows && batch == 1 && k * n > (64 << 10))
+    columns = std::min(n, std::clamp<int64_t>(ceilDivide(ceilDivide(n, 8), 64) * 64, 128, 1024));
   View right = matmul().transposeRight ? View{{k, n}, {1, k}} : View{{k, n}, {n, 1}};
   auto addForm = [&](int64_t formRows, int64_t formColumns) {
     KernelForm form;
-    form.source = {{formRows, k}, matmul().transposeLeft ? std::vector<int64_t>{1, m} : std::vector<int64_t>{k, 1}};
+    // A single row lies in one piece either way.
+    bool transposeLeft = matmul().transposeLeft && m > 1;
+    form.source = {{formRows, k}, transposeLeft ? std::vector<int64_t>{1, m} : std::vector<int64_t>{k, 1}};
     form.weights = {{k, formColumns}, right.strides};
     form.output = {{formRows, formColumns}, {n, 1}};
     form.columnDims = form.biasDims = {1, formColumns};

@@ -1,6 +1,7 @@
 // Making primitives with packed weights and epilogues, and running them tile by tile.
 #include "runtime/Library/OneDnn/Tiled.h"
 
+#include "runtime/Library/FewRows.h"
 #include "runtime/Library/OneDnn/EpilogueTail.h"
 #include "runtime/Library/OneDnn/OneDnn.h"
 
@@ -41,10 +42,12 @@ public:
   std::vector<Kernel> kernels_;
   std::vector<Tile> tiles_;
   bool hasBias_ = false;
+  bool hasFewRows_ = false;
   size_t tailBegin_ = 0;
 
 private:
   bool prepareWorker(WorkerState &worker) const;
+  void runFewRows(const Tile &tile, const TensorReference *operands) const;
   dnnl_status_t runTile(WorkerState &worker, const Tile &tile, const TensorReference *operands) const;
 
   const Api &api_;
@@ -85,6 +88,8 @@ bool TiledPlan::prepareWorker(WorkerState &worker) const {
 }
 
 StatusOr<std::unique_ptr<LibraryWorkspace>> TiledPlan::makeWorkspace(int32_t workers) const {
+  if (hasFewRows_)
+    return std::unique_ptr<LibraryWorkspace>(std::make_unique<Workspace>());
   size_t scratchpadBytes = 0;
   for (const Kernel &kernel : kernels_)
     scratchpadBytes = std::max(scratchpadBytes, kernel.scratchpadBytes);
@@ -133,8 +138,28 @@ dnnl_status_t TiledPlan::runTile(WorkerState &worker, const Tile &tile, const Te
   return status;
 }
 
+void TiledPlan::runFewRows(const Tile &tile, const TensorReference *operands) const {
+  const KernelForm &form = kernels_[tile.kernel].form;
+  auto place = [&](size_t operand, int64_t offset, const View &view) {
+    return FewRowsOperand{static_cast<const float *>(operands[operand].data) + offset, view.strides[0],
+                          view.strides[1]};
+  };
+  multiplyFewRows(form.rows, form.columns, form.source.dims[1], place(0, tile.source, form.source),
+                  place(1, tile.weights, form.weights), static_cast<float *>(operands[2].data) + tile.output,
+                  form.rowStride);
+  applyTail(call_.epilogue, 0, form, tile, operands);
+}
+
 Status TiledPlan::execute(ThreadPool &pool, LibraryWorkspace &workspace, const TensorReference *operands,
                           const std::atomic<bool> &cancelled) const {
+  if (hasFewRows_) {
+    auto multiply = [&](int32_t, int64_t begin, int64_t end) {
+      for (int64_t tile = begin; tile < end && !cancelled.load(std::memory_order_relaxed); ++tile)
+        runFewRows(tiles_[static_cast<size_t>(tile)], operands);
+    };
+    pool.parallelFor(static_cast<int64_t>(tiles_.size()), 1, multiply);
+    return Status();
+  }
   auto &workers = static_cast<Workspace &>(workspace).workers;
   std::atomic<dnnl_status_t> failure{dnnl_success};
   auto run = [&](int32_t worker, int64_t begin, int64_t end) {
@@ -424,6 +449,15 @@ StatusOr<const LibraryPlan *> TiledOperation::plan(const LibrarySizes &sizes, co
     Cut pieces;
     cached.reason = cut(sizes, operands, pieces);
     plan->tiles_ = pieces.tiles;
+    plan->hasFewRows_ = pieces.hasFewRows;
+    if (pieces.hasFewRows) {
+      plan->implementation_ = "few rows";
+      for (KernelForm &form : pieces.forms) {
+        plan->kernels_.emplace_back();
+        plan->kernels_.back().form = std::move(form);
+      }
+      pieces.forms.clear();
+    }
     for (size_t form = 0; form < pieces.forms.size() && cached.reason.ok(); ++form) {
       std::vector<int64_t> offsets;
       for (const Tile &tile : pieces.tiles)

@@ -67,6 +67,8 @@ protected:
   struct Cut {
     std::vector<KernelForm> forms;
     std::vector<Tile> tiles;
+    // A product of so few rows that `multiplyFewRows` computes the tiles; the library is not asked.
+    bool hasFewRows = false;
   };
   // Checks that the operands fit each other and cuts the operation. An error is a reason to use the alternative.
   virtual Status cut(const LibrarySizes &sizes, const TensorReference *operands, Cut &result) const = 0;
