@@ -39,6 +39,8 @@ if(WEFT_PRECOMPILED_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   set(precompiled
     <map> <string> <vector>
     <llvm/ADT/TypeSwitch.h>
+    <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/LLVMIR/LLVMDialect.h> <mlir/Dialect/Math/IR/Math.h>
+    <mlir/Dialect/SCF/IR/SCF.h>
     <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/DialectImplementation.h> <mlir/IR/Matchers.h>
     <mlir/IR/OpImplementation.h> <mlir/IR/PatternMatch.h>
     <mlir/Interfaces/ControlFlowInterfaces.h> <mlir/Interfaces/InferTypeOpInterface.h> <mlir/Interfaces/SideEffectInterfaces.h>

@@ -3,7 +3,7 @@
 #include "include/weft/compiler.h"
 #include "lib/Importer/Onnx/OnnxImporter.h"
 #include "lib/Pipeline/Pipeline.h"
-#include "mlir/IR/Diagnostics.h"
+#include "lib/Support/DiagnosticText.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/Path.h"
 #include <cstdlib>
@@ -78,10 +78,8 @@ public:
 private:
   void note(Diagnostic &diagnostic, const char *kind) {
     llvm::raw_string_ostream os(text);
-    os << (text.empty() ? "" : "\n") << kind;
-    if (auto name = dyn_cast<NameLoc>(diagnostic.getLocation()))
-      os << "node \"" << name.getName().getValue() << "\": ";
-    os << diagnostic;
+    os << (text.empty() ? "" : "\n");
+    weft::printDiagnostic(kind, diagnostic, os);
   }
 
   std::string text;

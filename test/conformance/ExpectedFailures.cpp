@@ -7,6 +7,17 @@
 
 namespace weft::conformance {
 
+static constexpr llvm::StringLiteral kAll = "all";
+
+static std::string namesOf(const std::set<Device> &devices) {
+  if (devices.size() == std::size(kDevices))
+    return kAll.str();
+  std::string names;
+  for (Device device : devices)
+    names += (names.empty() ? "" : ",") + nameOf(device).str();
+  return names;
+}
+
 /// A line's worth of a failure's message. The importer's list of operators becomes their names.
 static std::string reasonOf(llvm::StringRef message) {
   std::string operators;
@@ -45,15 +56,15 @@ std::string ExpectedFailures::read(llvm::StringRef file) {
     auto [device, reason] = behindTest.ltrim().split(' ');
     reason = reason.trim();
     if (reason.empty())
-      return wrong("expected 'SUITE TEST DEVICE REASON', got '" + line.str() + "'");
+      return wrong("expected 'SUITE TEST DEVICES REASON', got '" + line.str() + "'");
     ExpectedFailure failure;
     failure.reason = reason.str();
-    if (device == "both" || device == nameOf(Device::Interpreter))
-      failure.devices.insert(Device::Interpreter);
-    if (device == "both" || device == nameOf(Device::Cpu))
-      failure.devices.insert(Device::Cpu);
-    if (failure.devices.empty())
-      return wrong("expected the device interpreter, cpu or both, got '" + device.str() + "'");
+    std::optional<std::set<Device>> devices =
+        device == kAll ? std::set<Device>(std::begin(kDevices), std::end(kDevices)) : parseDevices(device);
+    if (!devices)
+      return wrong("expected the devices interpreter, cpu, cuda with commas between, or all, got '" + device.str() +
+                   "'");
+    failure.devices = *devices;
     if (!lines.insert({{suite.str(), test.str()}, failure}).second)
       return wrong("'" + suite.str() + " " + test.str() + "' is listed twice; one line a test");
   }
@@ -67,9 +78,7 @@ std::string ExpectedFailures::write(llvm::StringRef file) const {
     return "cannot write '" + file.str() + "': " + error.message();
   output.os() << header;
   for (const auto &[test, failure] : lines)
-    output.os() << test.first << " " << test.second << " "
-                << (failure.devices.size() == 2 ? "both" : nameOf(*failure.devices.begin()).str()) << " "
-                << failure.reason << "\n";
+    output.os() << test.first << " " << test.second << " " << namesOf(failure.devices) << " " << failure.reason << "\n";
   output.keep();
   return "";
 }

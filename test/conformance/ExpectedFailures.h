@@ -15,7 +15,7 @@ struct ExpectedFailure {
   std::string reason;
 };
 
-/// Lines "SUITE TEST DEVICE REASON", where DEVICE is a device's name or `both`; # starts a comment line.
+/// Lines "SUITE TEST DEVICES REASON", where DEVICES is `all` or names with commas between; # starts a comment line.
 class ExpectedFailures {
 public:
   /// Says what is wrong with the file, or nothing.

@@ -5,13 +5,15 @@
 #include "lib/Importer/Onnx/OnnxImporter.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Pipeline/Pipeline.h"
+#include "lib/Pipeline/Targets.h"
 #include "mlir/IR/MLIRContext.h"
+#include "runtime/Device/Cuda/SimulatedGpus.h"
 #include "test/conformance/TestData.h"
 #include "tools/weft/Tensors.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <cmath>
-#include <set>
+#include <dlfcn.h>
 
 using namespace mlir;
 using weft::graph::TensorValue;
@@ -20,7 +22,23 @@ namespace path = llvm::sys::path;
 
 namespace weft::conformance {
 
-llvm::StringRef nameOf(Device device) { return device == Device::Interpreter ? "interpreter" : "cpu"; }
+llvm::StringRef nameOf(Device device) {
+  constexpr llvm::StringLiteral names[] = {"interpreter", "cpu", "cuda"};
+  return names[static_cast<int>(device)];
+}
+
+std::optional<std::set<Device>> parseDevices(llvm::StringRef names) {
+  std::set<Device> devices;
+  SmallVector<StringRef> parts;
+  names.split(parts, ',');
+  for (StringRef part : parts) {
+    const Device *device = llvm::find_if(kDevices, [&](Device each) { return nameOf(each) == part; });
+    if (device == std::end(kDevices))
+      return std::nullopt;
+    devices.insert(*device);
+  }
+  return devices;
+}
 
 namespace {
 
@@ -108,7 +126,7 @@ public:
     module = importOnnx(model, context, weights, options);
     if (!module)
       return "import: " + diagnostics.text;
-    std::string wrong = device == Device::Interpreter ? interpret() : compileAndRun();
+    std::string wrong = device == Device::Interpreter ? interpret() : compileAndRun(device);
     return wrong.empty() ? compareOutputs() : wrong;
   }
 
@@ -125,9 +143,20 @@ private:
     return "";
   }
 
-  std::string compileAndRun() {
+  std::string compileAndRun(Device device) {
     CompileOptions options;
     options.modelName = test.name;
+    std::string driver;
+    if (device == Device::Cuda) {
+      runtime::cuda::SimulatedGpuOptions simulated;
+      simulated.checks = "races,uninitialised";
+      runtime::StatusOr<std::string> library = runtime::cuda::useSimulatedGpus(simulated);
+      if (!library.ok())
+        return library.status().message();
+      driver = *library;
+      options.targets.front().device = "cuda";
+      options.targets.front().chip = chipForArchitecture(simulated.architecture);
+    }
     // The outputs are those of the imported model: a sequence has one for each element.
     auto main = module->lookupSymbol<func::FuncOp>(graph::GraphDialect::kMainName);
     for (unsigned i = 0; i < main.getNumResults(); ++i)
@@ -140,11 +169,30 @@ private:
         runtime::serializeArtifact(compiled->emitted.program, compiled->emitted.weights);
     if (!artifact.ok())
       return "artifact: " + artifact.status().message();
-    return runArtifact(*artifact);
+    std::string wrong = runArtifact(*artifact, driver);
+    if (std::string findings = driver.empty() ? "" : findingsOf(driver); !findings.empty())
+      return "simulated GPU: " + findings;
+    return wrong;
   }
 
-  /// The artifact's bytes through the C API.
-  std::string runArtifact(ArrayRef<uint8_t> artifact) {
+  /// What the checks of the simulated GPUs found, leaks included.
+  static std::string findingsOf(const std::string &driver) {
+    void *library = dlopen(driver.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    if (!library)
+      return ""; // Nothing was launched.
+    std::string text;
+    for (const char *name : {"weftSimulatorReport", "weftSimulatorLeaks"}) {
+      auto report = reinterpret_cast<size_t (*)(char *, size_t)>(dlsym(library, name));
+      if (!report)
+        return std::string("its library has no ") + name;
+      std::vector<char> buffer(1 << 16);
+      text.append(buffer.data(), std::min(buffer.size() - 1, report(buffer.data(), buffer.size())));
+    }
+    return text;
+  }
+
+  /// The artifact's bytes through the C API, on the CPU or on the GPUs of a driver's library.
+  std::string runArtifact(ArrayRef<uint8_t> artifact, const std::string &driver) {
     WeftThreadPool *pool = nullptr;
     WeftProgram *program = nullptr;
     WeftRun *run = nullptr;
@@ -152,6 +200,10 @@ private:
     weft_load_options_init(&load);
     std::string wrong = text(weft_thread_pool_create(1, &pool));
     load.thread_pool = pool;
+    if (!driver.empty()) {
+      load.device = "cuda";
+      load.cuda_driver = driver.c_str();
+    }
     if (wrong.empty())
       wrong = text(weft_program_load_memory(artifact.data(), artifact.size(), &load, &program));
     if (wrong.empty())

@@ -4,12 +4,20 @@
 #define WEFT_TEST_CONFORMANCE_RUNTEST_H
 
 #include "test/conformance/Suites.h"
+#include <optional>
+#include <set>
 
 namespace weft::conformance {
 
-enum class Device { Interpreter, Cpu };
+/// `Cuda` is a simulated GPU under the simulator's race, bounds and uninitialised checks.
+enum class Device { Interpreter, Cpu, Cuda };
+
+inline constexpr Device kDevices[] = {Device::Interpreter, Device::Cpu, Device::Cuda};
 
 llvm::StringRef nameOf(Device device);
+
+/// The devices of a list of names with commas between; nothing where a name is none or the list is empty.
+std::optional<std::set<Device>> parseDevices(llvm::StringRef names);
 
 struct Outcome {
   bool passed = false;
@@ -18,8 +26,8 @@ struct Outcome {
   std::string message; // of a failure
 };
 
-/// Runs every data set of the test. `Device::Cpu` compiles the model to an artifact in memory and runs that through the
-/// C API of the runtime.
+/// Runs every data set of the test. `Device::Cpu` and `Device::Cuda` compile the model to an artifact in memory and run
+/// that through the C API of the runtime. What the checks of a simulated GPU find fails the test.
 Outcome runTest(const Test &test, Device device);
 
 } // namespace weft::conformance

@@ -71,9 +71,9 @@ def main():
 
     status, output, _ = checks.run(suite, "planted test_abs cpu no reason\n")
     checks.expect("a listed test that passes", status == 1 and "PASSES, THOUGH LISTED: planted/test_abs (cpu): no reason" in output, output)
-    status, output, _ = checks.run(suite, "planted test_gone both was removed\n")
+    status, output, _ = checks.run(suite, "planted test_gone all was removed\n")
     checks.expect("a listed test that is gone", status == 1 and "LISTED, BUT NOT THERE: planted/test_gone" in output, output)
-    for line, words in (("planted test_abs cpu\n", "expected 'SUITE TEST DEVICE REASON'"), ("planted test_abs gpu x\n", "expected the device"),
+    for line, words in (("planted test_abs cpu\n", "expected 'SUITE TEST DEVICES REASON'"), ("planted test_abs gpu x\n", "expected the devices"),
                         ("planted test_abs cpu x\nplanted test_abs interpreter x\n", "listed twice")):
         status, output, _ = checks.run(suite, line)
         checks.expect(f"the list {line!r}", status == 2 and words in output, output)
@@ -95,9 +95,9 @@ def main():
     checks.expect("the JSON file", len(results) == 12 and sum(result["passed"] for result in results) == 2, str(results))
 
     # The list is brought up to date; reasons stay.
-    status, output, listed = checks.run(suite, "planted test_no_data cpu the data are missing\nplanted test_abs both x\n", "--update-expected")
+    status, output, listed = checks.run(suite, "planted test_no_data cpu the data are missing\nplanted test_abs interpreter,cpu x\n", "--update-expected")
     lines = listed.splitlines()
-    checks.expect("--update-expected", status == 0 and len(lines) == 5 and "planted test_no_data both the data are missing" in lines, listed)
+    checks.expect("--update-expected", status == 0 and len(lines) == 5 and "planted test_no_data interpreter,cpu the data are missing" in lines, listed)
     status, output, _ = checks.run(suite, listed)
     checks.expect("the list that was written", status == 0 and "0 results are not as listed" in output, output)
 

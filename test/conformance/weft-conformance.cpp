@@ -1,7 +1,8 @@
 //===- weft-conformance.cpp - Runs the ONNX backend suites ------------------------------------------===//
 //
-// Every test runs through the interpreter and, compiled, on the CPU. The list of expected failures gives a reason for
-// each: a listed test that passes fails the run, as does one that fails and is not listed.
+// Every test runs through the interpreter and, compiled, on the CPU; on a simulated GPU where asked for. The list of
+// expected failures gives a reason for each: a listed test that passes fails the run, as does one that fails and is not
+// listed.
 
 #include "test/conformance/ExpectedFailures.h"
 #include "test/conformance/RunTest.h"
@@ -48,23 +49,25 @@ struct Step {
 }
 
 void printHelp() {
-  llvm::outs() << "weft-conformance [OPTIONS]: the ONNX backend tests, interpreted and compiled\n\n"
-                  "  --device=LIST         interpreter, cpu or both with a comma between (default: both)\n"
-                  "  --suite=NAME=FOLDER   a folder of tests; may be repeated (default: those of Debian's\n"
-                  "                        libonnx-testdata, and --archive)\n"
-                  "  --archive=FILE        a .tar.gz of the suite onnx-node (default: looked for beside the tree)\n"
-                  "  --no-archive          without the suite onnx-node\n"
-                  "  --work=FOLDER         where the archive is unpacked\n"
-                  "  --filter=TEXT         only tests whose SUITE/NAME holds TEXT\n"
-                  "  --sample=N            N tests of each suite, drawn by --seed\n"
-                  "  --seed=N              default: another one each time; it is printed\n"
-                  "  --expected=FILE       the list of expected failures (default: that of the source tree)\n"
-                  "  --update-expected     make the list say what was seen; reasons already written stay\n"
-                  "  --list-failures       print every failure, expected or not\n"
-                  "  --by-operator         print a table of the operators\n"
-                  "  --json=FILE           write every result\n"
-                  "  --jobs=N              tests at a time (default: one a core)\n"
-                  "  --timeout=SECONDS     a test that takes longer fails (default: 60)\n";
+  llvm::outs()
+      << "weft-conformance [OPTIONS]: the ONNX backend tests, interpreted and compiled\n\n"
+         "  --device=LIST         interpreter, cpu, cuda (a simulated GPU under all checks), with commas between\n"
+         "                        (default: interpreter,cpu)\n"
+         "  --suite=NAME=FOLDER   a folder of tests; may be repeated (default: those of Debian's\n"
+         "                        libonnx-testdata, and --archive)\n"
+         "  --archive=FILE        a .tar.gz of the suite onnx-node (default: looked for beside the tree)\n"
+         "  --no-archive          without the suite onnx-node\n"
+         "  --work=FOLDER         where the archive is unpacked\n"
+         "  --filter=TEXT         only tests whose SUITE/NAME holds TEXT\n"
+         "  --sample=N            N tests of each suite, drawn by --seed\n"
+         "  --seed=N              default: another one each time; it is printed\n"
+         "  --expected=FILE       the list of expected failures (default: that of the source tree)\n"
+         "  --update-expected     make the list say what was seen; reasons already written stay\n"
+         "  --list-failures       print every failure, expected or not\n"
+         "  --by-operator         print a table of the operators\n"
+         "  --json=FILE           write every result\n"
+         "  --jobs=N              tests at a time (default: one a core)\n"
+         "  --timeout=SECONDS     a test that takes longer fails (default: 60)\n";
 }
 
 uint64_t numberOf(llvm::StringRef name, llvm::StringRef text) {
@@ -114,16 +117,11 @@ Options parse(int argc, char **argv) {
     } else if (name == "--timeout") {
       options.workers.secondsPerStep = std::max<unsigned>(1, static_cast<unsigned>(numberOf(name, needed())));
     } else if (name == "--device") {
-      options.devices.clear();
-      for (llvm::StringRef rest = needed(); !rest.empty();) {
-        auto [device, after] = rest.split(',');
-        rest = after;
-        if (device != "interpreter" && device != "cpu")
-          stop("--device: expected interpreter or cpu, got '" + device.str() + "'");
-        options.devices.push_back(device == "cpu" ? Device::Cpu : Device::Interpreter);
-      }
-      if (options.devices.empty())
-        stop("--device: expected interpreter, cpu or both");
+      llvm::StringRef names = needed();
+      std::optional<std::set<Device>> devices = parseDevices(names);
+      if (!devices)
+        stop("--device: expected interpreter, cpu, cuda or several with commas between, got '" + names.str() + "'");
+      options.devices.assign(devices->begin(), devices->end());
     } else if (name == "--no-archive" && !hasValue) {
       options.noArchive = true;
     } else if (name == "--list-failures" && !hasValue) {
