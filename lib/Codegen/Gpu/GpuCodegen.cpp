@@ -3,6 +3,7 @@
 #include "lib/Codegen/Gpu/GpuCodegen.h"
 #include "lib/Codegen/Gpu/KernelEmitter.h"
 #include "lib/Codegen/Gpu/Lowering.h"
+#include "lib/Codegen/Gpu/WidenAccesses.h"
 #include "lib/Codegen/Optimize.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/IR/LLVMContext.h"
@@ -117,8 +118,9 @@ FailureOr<GpuKernelInfo> GpuCodegen::addKernel(StringRef name, graph::FusionKind
 
 void GpuCodegen::Implementation::compile(PendingKernel &kernel) {
   std::unique_ptr<llvm::TargetMachine> machine = gpu::makeTargetMachine(*target, options.numerics);
-  // Lanes are threads; wide accesses come from the load and store vectorizer of the backend.
+  // Lanes are threads; only accesses become wider.
   optimize(*kernel.module, *machine, /*vectorize=*/false);
+  gpu::widenAccesses(*kernel.module);
   if (options.dumpLlvm) {
     llvm::raw_string_ostream stream(kernel.llvmText);
     kernel.module->print(stream, nullptr);

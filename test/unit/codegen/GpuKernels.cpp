@@ -74,6 +74,23 @@ TEST_F(GpuKernels, WideAccesses) {
   EXPECT_TRUE(contains(wide->ptx, "ld.global.nc.v2.") && contains(wide->ptx, "st.global.v2.")) << wide->ptx;
 }
 
+TEST_F(GpuKernels, NoAccessWiderThanItsData) {
+  // Three elements of a dot product are neighbours; a load of four reads past the end.
+  for (const char *type : {"f32", "f16", "i32", "i8"}) {
+    std::string t = "tensor<3x" + std::string(type) + ">", r = "tensor<" + std::string(type) + ">";
+    auto kernel = compile(makeModule(
+        "generic", {t, t}, "    %r0 = weft.dot_general %a, %b contract = [0] x [0] : (" + t + ", " + t + ") -> " + r,
+        {r}));
+    ASSERT_TRUE(kernel);
+    EXPECT_FALSE(contains(kernel->ptx, "ld.global.nc.v4.")) << kernel->ptx;
+    // Of three bytes no word of four can be read, nor two halves of three.
+    if (StringRef(type) == "i8")
+      EXPECT_FALSE(contains(kernel->ptx, "ld.global.nc.b32")) << kernel->ptx;
+    if (StringRef(type) == "f16")
+      EXPECT_FALSE(contains(kernel->ptx, "ld.global.nc.v2.b32")) << kernel->ptx;
+  }
+}
+
 TEST_F(GpuKernels, NothingIsLeftOutside) {
   std::string t = "tensor<64x96xf32>", body;
   std::vector<std::string> results;
