@@ -46,9 +46,14 @@ double distance(const TensorValue &value, const TensorValue &expected) {
   return difference == 0 ? 0 : difference / std::max(magnitude, 1e-30);
 }
 
+/// The model's nodes that an op comes from: the first few and the last, of a kernel of many.
 std::string nodesOf(Location location) {
-  std::string text = llvm::join(nodeNames(location), ", ");
-  return text.empty() ? "?" : text;
+  constexpr size_t kMost = 4;
+  llvm::SmallVector<llvm::StringRef> names = nodeNames(location);
+  if (names.size() <= kMost)
+    return names.empty() ? "?" : llvm::join(names, ", ");
+  return llvm::join(llvm::ArrayRef(names).take_front(kMost - 1), ", ") + ", ... (" +
+         std::to_string(names.size() - kMost) + " more), " + names.back().str();
 }
 
 /// The program after one stage.
