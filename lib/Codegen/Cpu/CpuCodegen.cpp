@@ -25,6 +25,7 @@ struct PendingKernel {
   KernelInfo info;
   Location location;
   std::string mlirText;
+  llvm::SmallVector<unsigned> streamed; // buffers that are written past the caches
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
   llvm::SmallVector<char, 0> object;
@@ -32,6 +33,19 @@ struct PendingKernel {
 
   explicit PendingKernel(Location location) : location(location) {}
 };
+
+/// The results that outgrow the caches: half of a last-level cache, beside what the kernel reads.
+llvm::SmallVector<unsigned> findStreamed(Region &body) {
+  constexpr int64_t kCacheBytes = 16 << 20;
+  llvm::SmallVector<unsigned> streamed;
+  for (auto [i, type] : llvm::enumerate(body.front().getTerminator()->getOperandTypes())) {
+    graph::Dim count = graph::getElementCount(type);
+    if (count.isConstant() &&
+        count.getConstant() >= kCacheBytes * 8 / graph::storageBits(cast<RankedTensorType>(type).getElementType()))
+      streamed.push_back(body.getNumArguments() + i);
+  }
+  return streamed;
+}
 
 } // namespace
 
@@ -98,6 +112,7 @@ FailureOr<std::shared_ptr<PendingKernel>> CpuCodegen::Implementation::build(Stri
   pending->module = cpu::translateToLlvm(*module, *pending->context, *target, options.numerics);
   if (!pending->module)
     return emitError(body.getLoc(), "the kernel '") << name << "' could not be translated to LLVM IR";
+  pending->streamed = findStreamed(body);
   return pending;
 }
 
@@ -124,7 +139,10 @@ FailureOr<KernelInfo> CpuCodegen::addKernel(StringRef name, graph::FusionKind ki
 
 void CpuCodegen::Implementation::compile(PendingKernel &kernel) {
   std::unique_ptr<llvm::TargetMachine> machine = cpu::makeTargetMachine(*target, options.numerics);
+  kernel.module->setDataLayout(machine->createDataLayout());
+  cpu::alignStreamedBuffers(*kernel.module, kernel.streamed);
   optimize(*kernel.module, *machine, /*vectorize=*/true);
+  cpu::streamStores(*kernel.module, kernel.streamed);
   if (options.dumpLlvm) {
     llvm::raw_string_ostream stream(kernel.llvmText);
     kernel.module->print(stream, nullptr);

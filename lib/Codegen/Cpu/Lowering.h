@@ -36,6 +36,10 @@ llvm::LogicalResult lowerToLlvm(mlir::ModuleOp module);
 /// Translates, and marks the functions for the target.
 std::unique_ptr<llvm::Module> translateToLlvm(mlir::ModuleOp module, llvm::LLVMContext &context, const Target &target,
                                               Numerics numerics);
+/// Tells the optimizer that the addresses of these buffers (by their numbers in WeftArgs.buffers) are aligned.
+void alignStreamedBuffers(llvm::Module &module, llvm::ArrayRef<unsigned> buffers);
+/// After the optimizations: makes the aligned vector stores to these buffers non-temporal, where none of them is read.
+void streamStores(llvm::Module &module, llvm::ArrayRef<unsigned> buffers);
 /// An object file, or text in assembly. Fails with a message.
 llvm::Expected<llvm::SmallVector<char, 0>> emitCode(llvm::Module &module, llvm::TargetMachine &machine, bool assembly);
 

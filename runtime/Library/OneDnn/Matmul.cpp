@@ -91,7 +91,13 @@ Status MatmulOperation::cut(const LibrarySizes &sizes, const TensorReference *op
   int64_t wantedRows = std::max<int64_t>(kLeastRows, static_cast<int64_t>(std::min(kTileOperations / perRow, 1e9)));
   int64_t rows = m <= wantedRows ? m : pieceSize(m, wantedRows, 16);
   int64_t columns = n;
-  if (rows == m && batch == 1) {
+  // Where a tile of all columns is far more than that, tiles nearer to squares have less of both operands to reorder.
+  constexpr int64_t kSquareRows = 256, kLeastColumns = 192;
+  if (batch == 1 && m > kLeastRows && n >= 2 * kLeastColumns &&
+      perRow * static_cast<double>(kLeastRows) > 4 * kTileOperations) {
+    rows = m <= kSquareRows ? m : pieceSize(m, kSquareRows, 16);
+    columns = pieceSize(n, std::max(kLeastColumns, n / 8), 64);
+  } else if (rows == m && batch == 1) {
     double perColumn = 2.0 * static_cast<double>(m) * static_cast<double>(k);
     // With one or few rows the time goes into reading the right operand: 128 KiB of it a tile.
     int64_t byMemory = std::max<int64_t>(1, (32 << 10) / k);

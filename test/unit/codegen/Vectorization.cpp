@@ -42,6 +42,29 @@ TEST(Vectorization, Functions) {
   }
 }
 
+TEST(Vectorization, LargeResultsAreWrittenPastTheCaches) {
+  auto square = [](const std::string &kind, const std::string &t, const std::string &body) {
+    return compileToLlvm(kind, t, body, t);
+  };
+  auto loop = [&](const std::string &t) { return square("loop", t, "    %y = weft.multiply %a, %a : " + t); };
+  // 16 MiB and a vector less.
+  std::string large = loop("tensor<4096x1024xf32>");
+  EXPECT_TRUE(contains(large, "!nontemporal")) << large;
+  EXPECT_TRUE(contains(large, "llvm.x86.sse.sfence")) << large;
+  std::string small = loop("tensor<4194296xf32>");
+  EXPECT_FALSE(contains(small, "nontemporal") || contains(small, "sfence")) << small;
+  // A row of whole vectors stays aligned, others do not.
+  auto rows = [&](const std::string &extent) {
+    std::string t = "tensor<4096x" + extent + "xf32>", row = "tensor<4096xf32>";
+    return square("row_multipass", t,
+                  "    %s = weft.reduce sum, %a dims = [1] : (" + t + ") -> " + row +
+                      "\n    %b = weft.broadcast_in_dim %s dims = [0] : (" + row + ") -> " + t +
+                      "\n    %y = weft.divide %a, %b : " + t);
+  };
+  EXPECT_TRUE(contains(rows("2048"), "nontemporal"));
+  EXPECT_FALSE(contains(rows("2047"), "nontemporal"));
+}
+
 TEST(Vectorization, RowSum) {
   std::string text = compileToLlvm("row_reduction", "tensor<64x1000xf32>",
                                    "    %y = weft.reduce sum, %a dims = [1] : (tensor<64x1000xf32>) -> tensor<64xf32>",
