@@ -133,9 +133,10 @@ SmallVector<Operation *> withBroadcasts(ArrayRef<Operation *> members) {
   return all;
 }
 
-void formLibraryCall(Operation *hero, DenseMap<Operation *, unsigned> &order) {
+void formLibraryCall(Operation *hero, DenseMap<Operation *, unsigned> &order, bool grows) {
   Epilogue epilogue(hero, order);
-  epilogue.grow();
+  if (grows)
+    epilogue.grow();
   SmallVector<Operation *> members = withBroadcasts(epilogue.members());
   Operation *last = epilogue.members().back();
   OpBuilder builder(last);
@@ -158,8 +159,10 @@ void formLibraryCall(Operation *hero, DenseMap<Operation *, unsigned> &order) {
 }
 
 struct FormLibraryCallsPass : impl::FormLibraryCallsBase<FormLibraryCallsPass> {
+  using FormLibraryCallsBase::FormLibraryCallsBase;
+
   void runOnOperation() override {
-    forEachFusibleBlock(getOperation(), [](Block &block) {
+    forEachFusibleBlock(getOperation(), [&](Block &block) {
       eraseDeadOps(block);
       DenseMap<Operation *, unsigned> order;
       SmallVector<Operation *> heroes;
@@ -169,7 +172,7 @@ struct FormLibraryCallsPass : impl::FormLibraryCallsBase<FormLibraryCallsPass> {
           heroes.push_back(&op);
       }
       for (Operation *hero : heroes)
-        formLibraryCall(hero, order);
+        formLibraryCall(hero, order, /*grows=*/!alone);
       eraseDeadOps(block);
     });
   }

@@ -37,9 +37,11 @@ struct FuseOpsPass : impl::FuseOpsBase<FuseOpsPass> {
     forEachFusibleBlock(getOperation(), [&](Block &block) {
       KernelAnalyzer analyzer(*description, getOperation());
       FusionGraph graph(block, analyzer);
-      fuseProducers(graph, report);
-      mergeKernels(graph, report);
-      explainRest(graph, report);
+      if (!alone) {
+        fuseProducers(graph, report);
+        mergeKernels(graph, report);
+        explainRest(graph, report);
+      }
       graph.materialize();
     });
     KernelSummary after = summarizeKernels(getOperation(), *description);

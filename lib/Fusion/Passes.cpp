@@ -10,13 +10,16 @@ namespace weft::fusion {
 #define GEN_PASS_REGISTRATION
 #include "lib/Fusion/Passes.h.inc"
 
-void buildFusionPipeline(mlir::OpPassManager &passManager, llvm::StringRef device, FusionReport *report) {
+void buildFusionPipeline(mlir::OpPassManager &passManager, llvm::StringRef device, FusionReport *report, bool fuses) {
   passManager.addPass(createInlineComposites());
   // Two composites of one model often compute the same mean.
   passManager.addPass(mlir::createCSEPass());
-  passManager.addPass(createFormLibraryCalls());
+  FormLibraryCallsOptions contractions;
+  contractions.alone = !fuses;
+  passManager.addPass(createFormLibraryCalls(contractions));
   FuseOpsOptions options;
   options.device = device.str();
+  options.alone = !fuses;
   passManager.addPass(createFuseOps(options, report));
   passManager.addPass(createVerifyFused());
 }

@@ -17,9 +17,10 @@ namespace weft::fusion {
 std::unique_ptr<mlir::Pass> createFuseOps(const FuseOpsOptions &options, FusionReport *report);
 
 /// The whole stage: inline-composites, merging of equal ops, form-library-calls, fuse-ops, verify-fused. `device` is a
-/// name that `findDevice` takes. `report`, where given, outlives the pass manager and receives the decisions.
+/// name that `findDevice` takes. `report`, where given, outlives the pass manager and receives the decisions. Without
+/// `fuses` every op is a kernel of its own: what a fused program is compared with.
 void buildFusionPipeline(mlir::OpPassManager &passManager, llvm::StringRef device = "cpu",
-                         FusionReport *report = nullptr);
+                         FusionReport *report = nullptr, bool fuses = true);
 
 /// Registers the passes by name, and the stage as `fusion-pipeline`.
 void registerFusionPasses();

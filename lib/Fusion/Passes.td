@@ -57,6 +57,7 @@ def FormLibraryCalls : Fusion_Pass<"form-library-calls"> {
     }
     ```
   }];
+  let options = [Option<"alone", "alone", "bool", "false", "Contractions without epilogues, to compare with">];
 }
 
 def FuseOps : Fusion_Pass<"fuse-ops"> {
@@ -83,7 +84,8 @@ def FuseOps : Fusion_Pass<"fuse-ops"> {
   }];
   let options = [
     Option<"device", "device", "std::string", "\"cpu\"", "Name of the device whose costs decide">,
-    Option<"print", "print", "bool", "false", "Write the decisions to standard error">
+    Option<"print", "print", "bool", "false", "Write the decisions to standard error">,
+    Option<"alone", "alone", "bool", "false", "One kernel an op, to compare with">
   ];
 }
 

@@ -65,7 +65,7 @@ public:
     // Every op now belongs to one kernel or one library call.
     if (failed(runStage(Stage::Fused, [&] {
           return runPasses([&](OpPassManager &manager) {
-            fusion::buildFusionPipeline(manager, compileTarget.deviceModel(), options.fusionReport);
+            fusion::buildFusionPipeline(manager, compileTarget.deviceModel(), options.fusionReport, options.fuses);
           });
         })))
       return failure();

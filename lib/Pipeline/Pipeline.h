@@ -43,6 +43,8 @@ struct CompileOptions {
   /// Called with the last form in which every kernel still is an op on tensors, one to one with the launches and
   /// library calls of the program, and with the weights of that form.
   std::function<void(mlir::ModuleOp, const WeightStore &)> kernelObserver;
+  /// Without it every op is a kernel of its own; the results are the same as the numerics contract says.
+  bool fuses = true;
   /// Where set, filled with why each pair of neighbours was fused or not.
   fusion::FusionReport *fusionReport = nullptr;
 };

@@ -19,6 +19,7 @@ struct ModelOptions {
   std::string target; // a list for lib/Pipeline/Targets.h; empty: the CPU, or for run and verify the device
   std::string cpu = "native";
   std::string numerics = "strict";
+  bool noFusion = false;
   std::string dumpDirectory;
   std::string reproducer;               // a folder for what is needed to see a failure again
   std::vector<std::string> commandLine; // the words after the program's name

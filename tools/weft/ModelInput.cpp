@@ -65,6 +65,7 @@ FailureOr<CompileOptions> compileOptionsOf(const ModelOptions &options, const De
   result.targets = std::move(*targets);
   result.cpu = options.cpu;
   result.numerics = options.numerics;
+  result.fuses = !options.noFusion;
   result.modelName = llvm::sys::path::filename(options.model).str();
   result.dumpDirectory = options.dumpDirectory;
   for (const std::string &text : options.variants) {

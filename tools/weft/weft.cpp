@@ -42,6 +42,8 @@ void addModelOptions(CLI::App &command, ModelOptions &options, const char *what)
                   "strict: results do not depend on fusion or threads; fast: multiply-add may be contracted")
       ->check(CLI::IsMember({"strict", "fast"}))
       ->capture_default_str();
+  command.add_flag("--no-fusion", options.noFusion,
+                   "Every operator is a kernel of its own: to find out whether a difference comes from fusion");
   command.add_option("--dump-dir", options.dumpDirectory, "Write the program after each stage to numbered files there");
   command.add_option(
       "--reproducer", options.reproducer,
