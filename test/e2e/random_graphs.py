@@ -3,7 +3,7 @@
 A graph is a function of its seed. Operators that jump (rounding, comparisons, arg max) read graph inputs only, and domains are guarded
 (a logarithm reads |x| + 0.5), so that two right implementations agree to rounding. Every graph runs compiled, with libraries and
 without; every fourth is interpreted too, each kernel and stage beside it (`weft verify`). A graph that differs is reduced, and kept with its
-inputs. usage: random_graphs.py --weft TOOL --folder WHERE [--first SEED] [--count N]
+inputs. usage: random_graphs.py --weft TOOL --folder WHERE [--device=cuda] [--first SEED] [--count N]
 """
 
 import argparse
@@ -351,8 +351,16 @@ def differences(got, expected):
 class Check:
     """Runs graphs through the tool in several ways."""
 
-    def __init__(self, weft, folder):
-        self.weft, self.folder = os.path.abspath(weft), folder
+    def __init__(self, weft, folder, device="cpu"):
+        self.weft, self.folder, self.device = os.path.abspath(weft), folder, device
+
+    def ways(self, model):
+        """Ways to run the model: words and the tool's options."""
+        if self.device == "cuda":
+            return [("on a simulated GPU", ("--device=cuda", "--gpu-sim", "--sim-check=races,uninitialised"))]
+        # Only contractions go to a library.
+        libraries = any(node.op_type in CONTRACTIONS for node in model.graph.node)
+        return [("compiled", ())] + [("compiled, without libraries", ("--no-libraries",))] * libraries
 
     def run(self, model, inputs, interpreted):
         """An empty text where Weft agrees with onnxruntime in every way, else what is wrong."""
@@ -360,10 +368,7 @@ class Check:
         path = os.path.join(self.folder, "graph.onnx")
         onnx.save(model, path)
         producers = {output: f"{node.op_type} {node.name}" for node in model.graph.node for output in node.output}
-        for what, options in (("compiled", ()), ("compiled, without libraries", ("--no-libraries",))):
-            # Only contractions go to a library.
-            if options and not any(node.op_type in CONTRACTIONS for node in model.graph.node):
-                continue
+        for what, options in self.ways(model):
             try:
                 wrong = differences(weft_tool.run(self.weft, path, inputs, options), expected)
             except (weft_tool.WeftError, subprocess.TimeoutExpired) as error:
@@ -390,14 +395,15 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--verify-every", type=int, default=4, help="every so many graphs are interpreted too")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: simulated, under its race and uninitialised checks")
     arguments = parser.parse_args()
     os.makedirs(arguments.folder, exist_ok=True)
-    check, failed, operators = Check(arguments.weft, arguments.folder), 0, set()
+    check, failed, operators = Check(arguments.weft, arguments.folder, arguments.device), 0, set()
     print(f"random graphs of the seeds {arguments.first} to {arguments.first + arguments.count - 1}")
     for seed in range(arguments.first, arguments.first + arguments.count):
         model, inputs = generate(seed)
         operators.update(node.op_type for node in model.graph.node)
-        interpreted = seed % arguments.verify_every == 0
+        interpreted = arguments.device == "cpu" and seed % arguments.verify_every == 0
         wrong = check.run(model, inputs, interpreted)
         if not wrong:
             continue
@@ -409,7 +415,7 @@ def main():
         print(f"seed {seed}: {', '.join(node.op_type for node in model.graph.node)}\n{wrong}")
         print(f"  reduced to {', '.join(node.op_type for node in small.graph.node)}: {kept}.onnx, its inputs: {kept}.npz")
         print(f"  {check.run(small, small_inputs, interpreted).strip()}")
-        print(f"  again: {sys.argv[0]} --weft {arguments.weft} --folder {arguments.folder} --first {seed} --count 1", flush=True)
+        print(f"  again: {sys.argv[0]} --weft {arguments.weft} --folder {arguments.folder} --device={arguments.device} --first {seed} --count 1", flush=True)
     print(f"{arguments.count} random graphs of {len(operators)} operators, {failed} are not as onnxruntime computes them")
     sys.exit(1 if failed or not arguments.count else 0)
 
