@@ -225,6 +225,16 @@ void FunctionDecoder::move(const Form &form) {
     return generic(form, table.isSpace(spaceOf(form)));
   if (form.opcode() == "activemask")
     return generic(form, table.activeMask());
+  if (form.opcode() == "createpolicy") {
+    // What a policy says changes no value; it is one number for all.
+    std::vector<std::string_view> sources;
+    signature(form, sources);
+    Instruction made = make();
+    made.d = destination(statement->operands[0], Type::B64);
+    made.a = constant(8, 1);
+    made.execute = table.copy(8, 8, false);
+    return emit(made);
+  }
   if (form.opcode() == "nanosleep")
     return generic(form, table.nothing());
   if (statement->operands.size() != 2)
@@ -288,6 +298,8 @@ void FunctionDecoder::decode(const Statement &s) {
     return;
   }
   case Family::Hint: {
+    std::vector<std::string_view> sources;
+    signature(form, sources);
     Instruction made = make();
     made.execute = table.nothing();
     emit(made);

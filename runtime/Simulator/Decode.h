@@ -56,6 +56,7 @@ private:
   void convert(const Form &form);
   void move(const Form &form);
   void movePacked(unsigned bytes);
+  size_t checkCachePolicy(const Form &form, size_t without);
   void load(const Form &form);
   void store(const Form &form);
   void atomic(const Form &form);

@@ -44,9 +44,18 @@ namespace {
 unsigned vectorWidth(const Form &form) { return form.has("v2") ? 2 : form.has("v4") ? 4 : form.has("v8") ? 8 : 1; }
 } // namespace
 
+/// How many operands there are; with a cache hint one more than `without`: the policy, which changes no value.
+size_t FunctionDecoder::checkCachePolicy(const Form &form, size_t without) {
+  if (!form.has("L2::cache_hint"))
+    return without;
+  if (statement->operands.size() == without + 1)
+    source(statement->operands[without], Type::B64);
+  return without + 1;
+}
+
 void FunctionDecoder::load(const Form &form) {
   const auto &operands = statement->operands;
-  if (operands.size() != 2)
+  if (operands.size() != checkCachePolicy(form, 2))
     fail("'" + form.name + "' takes a destination and an address, got " + std::to_string(operands.size()) +
          " operands");
   AccessShape shape;
@@ -128,7 +137,7 @@ void FunctionDecoder::load(const Form &form) {
 
 void FunctionDecoder::store(const Form &form) {
   const auto &operands = statement->operands;
-  if (operands.size() != 2)
+  if (operands.size() != checkCachePolicy(form, 2))
     fail("'" + form.name + "' takes an address and a value, got " + std::to_string(operands.size()) + " operands");
   AccessShape shape;
   Type type = form.type(0);

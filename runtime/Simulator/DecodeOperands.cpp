@@ -95,6 +95,10 @@ bool FunctionDecoder::specialRegister(std::string_view name, Special &which, boo
       {"%globaltimer_hi", Special::GlobalTimerHi, false},
       {"%dynamic_smem_size", Special::DynamicSharedSize, false},
       {"%total_smem_size", Special::TotalSharedSize, false},
+      {"%aggr_smem_size", Special::TotalSharedSize, false},
+      {"%envreg1", Special::GridWorkspaceHigh, false},
+      {"%envreg2", Special::GridWorkspaceLow, false},
+      {"%current_graph_exec", Special::Zero, true},
       // Without clusters every block is a cluster of one.
       {"%clusterid.x", Special::CtaidX, false},
       {"%clusterid.y", Special::CtaidY, false},

@@ -353,6 +353,12 @@ void fillFrame(Warp &warp, const CompiledFunction &function, uint8_t *registers,
       case Special::TotalSharedSize:
         value = launch.kernel->sharedDeclared + launch.dynamicShared;
         break;
+      case Special::GridWorkspaceHigh:
+        value = launch.gridWorkspace >> 32;
+        break;
+      case Special::GridWorkspaceLow:
+        value = uint32_t(launch.gridWorkspace);
+        break;
       case Special::One:
         value = 1;
         break;

@@ -1,6 +1,8 @@
 //===- Forms.cpp - The opcode forms of PtxForms.def ----------------------------===//
 #include "runtime/Simulator/Forms.h"
 
+#include <algorithm>
+
 namespace weft::simulator {
 
 const std::vector<FormPattern> &formPatterns() {
@@ -52,6 +54,36 @@ std::vector<std::string> expandPattern(std::string_view pattern) {
   }
 }
 
+namespace {
+
+bool isOneOf(std::string_view text, std::initializer_list<std::string_view> list) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+/// The order in which PtxForms.def has the modifiers. The assembler also takes some in another one, and NVIDIA's
+/// headers write "atom.add.release.gpu.u32", "atom.global.cta.add.u32" and "max.s32.relu".
+std::string canonicalName(const Form &form) {
+  auto rank = [&](std::string_view modifier) -> int {
+    if (form.opcode() == "min" || form.opcode() == "max")
+      return typeFromSuffix(modifier) != Type::None;
+    if (isOneOf(modifier, {"relaxed", "acquire", "release", "acq_rel"}))
+      return 0;
+    if (isOneOf(modifier, {"cta", "cluster", "gpu", "sys"}))
+      return 1;
+    return isOneOf(modifier, {"global", "shared", "shared::cta"}) ? 2 : 3;
+  };
+  if (!isOneOf(form.opcode(), {"atom", "red", "min", "max"}))
+    return form.name;
+  std::string out(form.opcode());
+  for (int place = 0; place < 4; ++place)
+    for (size_t i = 1; i < form.modifiers.size(); ++i)
+      if (rank(form.modifiers[i]) == place)
+        out += "." + std::string(form.modifiers[i]);
+  return out;
+}
+
+} // namespace
+
 void makeForm(std::string_view opcode, Form &form) {
   form.name = std::string(opcode);
   form.modifiers.clear();
@@ -70,8 +102,9 @@ void makeForm(std::string_view opcode, Form &form) {
       break;
     rest.remove_prefix(dot + 1);
   }
+  std::string canonical = canonicalName(form);
   for (const FormPattern &pattern : formPatterns())
-    if (matchesPattern(pattern.pattern, opcode))
+    if (matchesPattern(pattern.pattern, canonical))
       form.patterns.push_back(&pattern);
 }
 

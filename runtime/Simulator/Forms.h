@@ -68,7 +68,8 @@ bool matchesPattern(std::string_view pattern, std::string_view opcode);
 /// All opcodes that a pattern stands for.
 std::vector<std::string> expandPattern(std::string_view pattern);
 
-/// Takes an opcode apart; `patterns` stays empty where no line of PtxForms.def matches.
+/// Takes an opcode apart, whatever the order of its modifiers where the assembler allows several; `patterns` stays
+/// empty where no line of PtxForms.def matches.
 void makeForm(std::string_view opcode, Form &form);
 
 } // namespace weft::simulator

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <numeric>
 #include <thread>
 
@@ -92,7 +93,8 @@ public:
     try {
       while (!stop.load(std::memory_order_relaxed)) {
         std::unique_ptr<Block> block;
-        if (more && unfinished.size() < mostResident) {
+        // Blocks of a cooperative launch wait for all others, so all of them are resident.
+        if (more && (state.gridWorkspace || unfinished.size() < mostResident)) {
           uint64_t index = next.fetch_add(1, std::memory_order_relaxed);
           if (index < blocks) {
             if (idle.empty()) {
@@ -186,6 +188,16 @@ LaunchResult launch(const CompiledKernel &kernel, AddressSpace &memory, int devi
     std::fwrite(text, 1, size, static_cast<std::FILE *>(context));
   };
 
+  Allocation *workspace = nullptr;
+  if (configuration.cooperative) {
+    constexpr uint64_t bytes = 256;
+    workspace = memory.allocate(device, bytes, AllocationKind::Device, "workspace of a cooperative launch");
+    if (workspace) {
+      std::memset(reinterpret_cast<void *>(workspace->base), 0, bytes);
+      memory.markInitialised(*workspace, workspace->base, bytes);
+      state.gridWorkspace = workspace->base;
+    }
+  }
   uint64_t blocks = uint64_t(configuration.grid.x) * configuration.grid.y * configuration.grid.z;
   Grid grid(state, blocks);
   unsigned workers = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
@@ -205,6 +217,8 @@ LaunchResult launch(const CompiledKernel &kernel, AddressSpace &memory, int devi
   std::fflush(static_cast<std::FILE *>(state.printContext));
   if (file && file != stdout)
     std::fclose(file);
+  if (workspace)
+    memory.free(*workspace, "the end of the launch");
   LaunchResult result;
   result.completed = !grid.hasFailed();
   for (const LaunchCounters &part : counters)

@@ -24,6 +24,7 @@ struct LaunchOptions {
 struct LaunchConfiguration {
   Coordinates grid{1, 1, 1}, block{1, 1, 1};
   uint32_t dynamicShared = 0;
+  bool cooperative = false;        ///< All blocks are there at once, so the grid may synchronise.
   std::vector<uint8_t> parameters; ///< Laid out as CompiledKernel::parameterLayout says.
 };
 

@@ -135,7 +135,7 @@ Token Lexer::next() {
       char d = text[position];
       if (isLetter(d) ? d != '%' : isDigit(d)) {
         ++position;
-      } else if (d == '.' && position + 1 < text.size() &&
+      } else if (d == '.' && !directive && position + 1 < text.size() &&
                  (isLetter(text[position + 1]) || isDigit(text[position + 1])) && text[position + 1] != '%') {
         ++position;
       } else if (d == ':' && text.compare(position, 2, "::") == 0) {

@@ -93,6 +93,8 @@ enum class Special : uint8_t {
   GlobalTimerHi,
   DynamicSharedSize,
   TotalSharedSize,
+  GridWorkspaceHigh, ///< %envreg1: upper half of the address that cooperative groups keep their barrier at,
+  GridWorkspaceLow,  ///< %envreg2: lower half.
   Zero,
   One,
   None

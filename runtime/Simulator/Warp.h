@@ -54,6 +54,7 @@ struct LaunchState {
   Coordinates grid, blockSize;
   uint32_t threads = 0; ///< In a block.
   uint32_t dynamicShared = 0;
+  uint64_t gridWorkspace = 0; ///< Of a cooperative launch: where the grid's barrier lies; else 0.
   std::vector<uint8_t> parameters;
   FaultLog *faults = nullptr;
   bool checkUninitialised = true;

@@ -367,6 +367,7 @@ CUresult launchKernel(CUfunction function, const Coordinates &grid, const Coordi
     work.kernel.configuration.block = block;
     work.kernel.configuration.dynamicShared = shared;
     work.kernel.cooperative = cooperative;
+    work.kernel.configuration.cooperative = cooperative;
     work.label = "kernel '" + function->kernel->name + "'";
     CUresult result = driver.checkKernel(function, work.kernel.configuration, cooperative);
     if (result == CUDA_SUCCESS)

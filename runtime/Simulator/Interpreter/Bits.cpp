@@ -52,6 +52,30 @@ template <class T> struct Clz {
     return uint32_t(sizeof(T) == 8 ? __builtin_clzll(a) : __builtin_clz(uint32_t(a)));
   }
 };
+/// The n-th set bit from a place on, upwards or downwards.
+struct Fns {
+  static uint32_t apply(uint32_t mask, uint32_t base, int32_t n) {
+    if (n == 0)
+      return base < 32 && (mask >> base) & 1 ? base : 0xffffffff;
+    for (uint32_t at = base, left = n > 0 ? uint32_t(n) : 0u - uint32_t(n); at < 32; at += n > 0 ? 1u : ~0u)
+      if ((mask >> at) & 1 && --left == 0)
+        return at;
+    return 0xffffffff;
+  }
+};
+/// Absolute differences of bytes or halves, each in its place or all added to the third operand.
+template <class T, bool sum> struct PackedDifference {
+  static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
+    constexpr unsigned width = sizeof(T) * 8;
+    uint32_t out = sum ? c : 0;
+    for (unsigned at = 0; at < 32; at += width) {
+      int32_t x = T(a >> at), y = T(b >> at);
+      uint32_t difference = uint32_t(x < y ? y - x : x - y);
+      out += sum ? difference : difference << at;
+    }
+    return out;
+  }
+};
 template <class T, bool shiftAmount> struct Bfind {
   static uint32_t apply(T value) {
     Unsigned<T> bits = std::is_signed<T>::value && value < 0 ? Unsigned<T>(~Unsigned<T>(value)) : Unsigned<T>(value);
@@ -317,6 +341,20 @@ Handler selectBits(const Form &form) {
     return unaryBits<Brev>(type);
   if (op == "bfind" || op == "bfe" || op == "bfi")
     return bitField(form);
+  if (op == "fns")
+    return ternary<Fns, U, U, U, int32_t>;
+  if (op == "vabsdiff4" || op == "vabsdiff2") {
+    bool bytes = op == "vabsdiff4", sum = form.has("add");
+    if (form.type(1) == Type::S32)
+      return bytes ? (sum ? ternary<PackedDifference<int8_t, true>, U, U, U, U>
+                          : ternary<PackedDifference<int8_t, false>, U, U, U, U>)
+                   : (sum ? ternary<PackedDifference<int16_t, true>, U, U, U, U>
+                          : ternary<PackedDifference<int16_t, false>, U, U, U, U>);
+    return bytes ? (sum ? ternary<PackedDifference<uint8_t, true>, U, U, U, U>
+                        : ternary<PackedDifference<uint8_t, false>, U, U, U, U>)
+                 : (sum ? ternary<PackedDifference<uint16_t, true>, U, U, U, U>
+                        : ternary<PackedDifference<uint16_t, false>, U, U, U, U>);
+  }
   if (op == "bmsk")
     return form.has("clamp") ? binary<Bmsk<true>, U, U, U> : binary<Bmsk<false>, U, U, U>;
   if (op == "szext") {

@@ -104,6 +104,54 @@ template <class Op, unsigned arity> Handler arithmetic(const Form &form) {
   return sat ? byRounding<Op, float, arity, false, true>(form) : byRounding<Op, float, arity, false, false>(form);
 }
 
+/// Operands of f16 or bf16 beside a float accumulator: they are exact in f32.
+template <class F, class Op, bool sat, unsigned arity> struct Mixed {
+  static float apply(uint16_t a, float c) { return F2<Op, false, sat>::apply(F::toFloat(a), c); }
+  static float apply(uint16_t a, uint16_t b, float c) {
+    return F3<Op, false, sat>::apply(F::toFloat(a), F::toFloat(b), c);
+  }
+};
+template <class F, class Op, Rounding rounding, bool sat, unsigned arity>
+void mixedRounded(Warp &warp, const Instruction &i) {
+  const uint16_t *a = warp.lanes<const uint16_t>(i.a);
+  const uint16_t *b = arity > 2 ? warp.lanes<const uint16_t>(i.b) : a;
+  const float *c = warp.lanes<const float>(arity > 2 ? i.c : i.b);
+  float *d = warp.lanes<float>(i.d);
+  HostRounding mode(rounding);
+  forLanes(warp.exec, [&](unsigned lane) {
+    volatile float x = F::toFloat(a[lane]), y = F::toFloat(b[lane]), z = c[lane];
+    volatile float result;
+    if constexpr (arity > 2)
+      result = Op::template apply<float>(x, y, z);
+    else
+      result = Op::template apply<float>(x, z);
+    float r = canonical(float(result));
+    d[lane] = sat ? saturate(r) : r;
+  });
+}
+template <class F, class Op, bool sat, unsigned arity> Handler mixedByRounding(const Form &form) {
+  switch (roundingOf(form)) {
+  case Rounding::Nearest:
+    if constexpr (arity > 2)
+      return ternary<Mixed<F, Op, sat, arity>, float, uint16_t, uint16_t, float>;
+    else
+      return binary<Mixed<F, Op, sat, arity>, float, uint16_t, float>;
+  case Rounding::Zero:
+    return mixedRounded<F, Op, Rounding::Zero, sat, arity>;
+  case Rounding::Down:
+    return mixedRounded<F, Op, Rounding::Down, sat, arity>;
+  case Rounding::Up:
+    return mixedRounded<F, Op, Rounding::Up, sat, arity>;
+  }
+  return nullptr;
+}
+template <class Op, unsigned arity> Handler mixed(const Form &form) {
+  bool sat = form.has("sat");
+  if (form.type(1) == Type::F16)
+    return sat ? mixedByRounding<Half, Op, true, arity>(form) : mixedByRounding<Half, Op, false, arity>(form);
+  return sat ? mixedByRounding<BFloat, Op, true, arity>(form) : mixedByRounding<BFloat, Op, false, arity>(form);
+}
+
 /// Two floats in a 64-bit register.
 template <class Op, bool ftz, unsigned arity> struct F32x2 {
   static uint64_t half(uint32_t a, uint32_t b, uint32_t c) {
@@ -286,6 +334,8 @@ Handler selectFloat(const Form &form) {
     return ftz ? ternary<F32x2<FmaOp, true, 3>, uint64_t, uint64_t, uint64_t, uint64_t>
                : ternary<F32x2<FmaOp, false, 3>, uint64_t, uint64_t, uint64_t, uint64_t>;
   }
+  if (form.types.size() == 2)
+    return op == "add" ? mixed<AddOp, 2>(form) : op == "sub" ? mixed<SubOp, 2>(form) : mixed<FmaOp, 3>(form);
   if (op == "add")
     return arithmetic<AddOp, 2>(form);
   if (op == "sub")

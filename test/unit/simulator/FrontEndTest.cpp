@@ -1,4 +1,5 @@
 //===- FrontEndTest.cpp - What the parser and verifier refuse, and what LLVM emits --------------===//
+#include "runtime/Simulator/Forms.h"
 #include "test/unit/simulator/Simulation.h"
 
 #include <cstdio>
@@ -305,6 +306,46 @@ TEST(FrontEnd, LlvmCorpus) {
   for (const char *name : {"/corpus.ll", "/corpus.ptx"})
     unlink((base + name).c_str());
   rmdir(folder);
+}
+
+TEST(Forms, ModifiersInTheOrdersThatHeadersUse) {
+  for (const char *opcode : {"atom.add.release.gpu.u32", "atom.global.cta.add.u32", "atom.cas.acquire.sys.b64",
+                             "red.and.relaxed.cta.b32", "max.s32.relu", "min.s16x2.relu"}) {
+    Form form;
+    makeForm(opcode, form);
+    EXPECT_EQ(form.patterns.size(), 1u) << opcode;
+  }
+  for (const char *opcode : {"atom.release.add.u99", "max.relu.u32", "add.f32.rn", "atom.add.max.u32"}) {
+    Form form;
+    makeForm(opcode, form);
+    EXPECT_TRUE(form.patterns.empty()) << opcode;
+  }
+}
+
+TEST(Parser, DirectivesMayFollowEachOtherWithoutASpace) {
+  Simulation simulation;
+  ASSERT_TRUE(simulation.load(kernelText(".param.u64 out", "{.reg.b32 here;\nmov.u32 here, 7;\nld.param.u64 %rd1, "
+                                                           "[out];\nst.global.u32 [%rd1], here;\nret;}")));
+  uint64_t out = simulation.allocate(4);
+  simulation.run("k", {1, 1, 1}, {1, 1, 1}, out);
+  EXPECT_EQ(simulation.reports(), "");
+  EXPECT_EQ(simulation.download<uint32_t>(out, 1)[0], 7u);
+}
+
+TEST(Decode, CachePoliciesAndHintsChangeNothing) {
+  Simulation simulation;
+  ASSERT_TRUE(simulation.load(kernelText(".param .u64 in, .param .u64 out",
+                                         "ld.param.u64 %rd1, [in];\nld.param.u64 %rd2, [out];\n"
+                                         "createpolicy.fractional.L2::evict_last.b64 %rd3, 0f3F000000;\n"
+                                         "createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %rd4;\n"
+                                         "prefetchu.L1 [%rd1];\nprefetch.global.L2::evict_last [%rd1];\n"
+                                         "applypriority.global.L2::evict_normal [%rd1], 128;\npmevent 1;\n"
+                                         "ld.global.nc.L1::no_allocate.L2::cache_hint.L2::128B.u32 %r1, [%rd1], %rd3;\n"
+                                         "st.global.L2::cache_hint.u32 [%rd2], %r1, %rd4;\nret;")));
+  uint64_t in = simulation.upload(std::vector<uint32_t>{42}), out = simulation.allocate(4);
+  simulation.run("k", {1, 1, 1}, {1, 1, 1}, in, out);
+  EXPECT_EQ(simulation.reports(), "");
+  EXPECT_EQ(simulation.download<uint32_t>(out, 1)[0], 42u);
 }
 
 } // namespace

@@ -122,7 +122,7 @@ TEST(MemoryForms, Loads) {
       for (unsigned i = 0; i < n; ++i)
         targets += (i ? ", " : "") + registerName(held, i);
       body += opcode + " " + (n > 1 ? "{" + targets + "}" : targets) + ", [" + (space == "param" ? "block" : "%rd3") +
-              "];\n";
+              (form->has("L2::cache_hint") ? "], %rd4;\n" : "];\n");
       body += "mad.wide.u32 %rd6, %r40, 64, %rd2;\n";
       for (unsigned i = 0; i < n; ++i)
         body += "st.global" + bits(held) + " [%rd6+" + std::to_string(8 * i) + "], " + registerName(held, i) + ";\n";
@@ -182,7 +182,8 @@ TEST(MemoryForms, Stores) {
       if (space == "param")
         body += "{ .param .align 32 .b8 param0[64];\n";
       std::string place = space == "param" ? "param0" : direct ? "%rd6" : "%rd3";
-      body += opcode + " [" + place + "], " + (n > 1 ? "{" + values + "}" : values) + ";\n";
+      body += opcode + " [" + place + "], " + (n > 1 ? "{" + values + "}" : values) +
+              (form->has("L2::cache_hint") ? ", %rd4" : "") + ";\n";
       for (unsigned i = 0; !direct && i < size * n; ++i)
         body += "ld." + space + ".u8 %rs30, [" + place + "+" + std::to_string(i) + "];\nst.global.u8 [%rd6+" +
                 std::to_string(i) + "], %rs30;\n";

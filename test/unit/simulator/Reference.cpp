@@ -304,6 +304,36 @@ bool integer(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
     }
     return true;
   }
+  if (op == "fns") { // the specification's own pseudo-code
+    int64_t base = int64_t(uint32_t(in.source[1])), offset = int32_t(in.source[2]);
+    out.bits[0] = 0xffffffff;
+    auto isSet = [&](int64_t at) { return at >= 0 && at < 32 && (a >> at) & 1; };
+    if (offset == 0) {
+      if (isSet(base))
+        out.bits[0] = uint64_t(base);
+      return true;
+    }
+    int64_t count = std::abs(offset) - 1;
+    for (int64_t at = base; at >= 0 && at < 32; at += offset > 0 ? 1 : -1)
+      if (isSet(at) && count-- == 0) {
+        out.bits[0] = uint64_t(at);
+        break;
+      }
+    return true;
+  }
+  if (op == "vabsdiff4" || op == "vabsdiff2") {
+    unsigned width = op == "vabsdiff4" ? 8 : 16;
+    bool elements = form.type(1) == Type::S32;
+    Wide total = 0, merged = 0;
+    for (unsigned at = 0; at < 32; at += width) {
+      Wide x = valueOf(in.source[0] >> at, width, elements), y = valueOf(in.source[1] >> at, width, elements);
+      Wide difference = x < y ? y - x : x - y;
+      total += difference;
+      merged += difference << at;
+    }
+    put(form.has("add") ? total + Wide(in.source[2]) : merged, 32);
+    return true;
+  }
   if (op == "bmsk") {
     uint64_t from = form.has("wrap") ? a & 31 : a, width = form.has("wrap") ? b & 31 : b;
     for (uint64_t i = 0; i < 32; ++i)
@@ -537,6 +567,14 @@ bool scalarFloat(const Form &form, const FloatFormat &f, bool isDouble, const ui
 bool floating(const Form &form, const ReferenceInput &in, ReferenceOutput &out) {
   Type type = form.type();
   const FloatFormat &f = *formatOf(type);
+  if (form.types.size() == 2) { // the sources but the last are of a narrower type, which the wider one holds exactly
+    uint64_t raw[3] = {0, 0, 0};
+    const FloatFormat &narrow = *formatOf(form.type(1));
+    for (unsigned i = 0; i + 1 < in.sources; ++i)
+      raw[i] = Exact::fromBits(in.source[i] & mask(16), narrow).round(f, Direction::NearestEven, nanOf(f));
+    raw[in.sources - 1] = in.source[in.sources - 1];
+    return scalarFloat(form, f, false, raw, in.sources, out.bits[0], out);
+  }
   bool pair = type == Type::F16x2 || type == Type::BF16x2 || type == Type::F32x2;
   unsigned width = unsigned(f.fraction + f.exponent + 1);
   if (!pair)

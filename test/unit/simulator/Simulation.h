@@ -52,6 +52,7 @@ public:
     configuration.grid = grid;
     configuration.block = block;
     configuration.dynamicShared = dynamicShared;
+    configuration.cooperative = cooperative;
     configuration.parameters.resize(found->second->parameterBytes);
     size_t index = 0;
     auto put = [&](const void *value, size_t size) {
@@ -81,6 +82,7 @@ public:
   LaunchOptions options;
   FaultLog faults;
   uint32_t dynamicShared = 0;
+  bool cooperative = false;
   uint64_t peers = 0;
 };
 
