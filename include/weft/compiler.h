@@ -6,6 +6,8 @@
 #ifndef WEFT_COMPILER_H
 #define WEFT_COMPILER_H
 
+#include "operators.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +36,12 @@ typedef struct WeftCompileOptions {
   /* "cpu" (default), "cuda:sm_90", or several: "cpu,cuda:sm_80,cuda:sm_90+cubin". One artifact serves all of them; +cubin
    * adds machine code to the PTX, for which nvJitLink of a CUDA toolkit must be there. No GPU is needed. */
   const char *target;
+  /* Operators that the importer does not know, or knows otherwise (operators.h): functions that register them, and shared
+   * libraries that hold one. */
+  const WeftRegisterOperators *operators;
+  size_t operator_count;
+  const char *const *operator_libraries;
+  size_t operator_library_count;
 } WeftCompileOptions;
 
 /* Sets every field to its default. */

@@ -47,9 +47,18 @@ public:
   /// The message of a failure.
   char *failure(const std::string &fallback) { return copyText(text.empty() ? fallback : text); }
 
-  weft::OnnxImportOptions importOptions() {
+  FailureOr<weft::OnnxImportOptions> importOptions() {
     weft::OnnxImportOptions result;
     result.shapes.assign(options.shapes, options.shapes + options.shape_count);
+    auto fail = [&](llvm::Error error) -> FailureOr<weft::OnnxImportOptions> {
+      return emitError(UnknownLoc::get(&context)) << llvm::toString(std::move(error)), mlir::failure();
+    };
+    for (size_t i = 0; i < options.operator_count; ++i)
+      if (llvm::Error error = weft::collectOperators(options.operators[i], result.operators))
+        return fail(std::move(error));
+    for (size_t i = 0; i < options.operator_library_count; ++i)
+      if (llvm::Error error = weft::loadOperators(options.operator_libraries[i], result.operators))
+        return fail(std::move(error));
     return result;
   }
 
@@ -91,7 +100,7 @@ private:
 extern "C" {
 
 void weft_compile_options_init(WeftCompileOptions *options) {
-  *options = {sizeof(WeftCompileOptions), "native", "strict", nullptr, 0, nullptr, "cpu"};
+  *options = {sizeof(WeftCompileOptions), "native", "strict", nullptr, 0, nullptr, "cpu", nullptr, 0, nullptr, 0};
 }
 
 const char *weft_compiler_version(void) { return "0.1.0"; }
@@ -100,10 +109,12 @@ char *weft_compile_file(const char *model_path, const char *artifact_path, const
   if (!model_path || !artifact_path)
     return copyText("expected the paths of a model and of an artifact, got NULL");
   Session session(options);
-  OwningOpRef<ModuleOp> module =
-      llvm::sys::path::extension(model_path) == ".mlir"
-          ? parseSourceFile<ModuleOp>(model_path, &session.context)
-          : weft::importOnnx(model_path, session.context, session.weights, session.importOptions());
+  FailureOr<weft::OnnxImportOptions> importOptions = session.importOptions();
+  if (failed(importOptions))
+    return session.failure("the operators cannot be registered");
+  OwningOpRef<ModuleOp> module = llvm::sys::path::extension(model_path) == ".mlir"
+                                     ? parseSourceFile<ModuleOp>(model_path, &session.context)
+                                     : weft::importOnnx(model_path, session.context, session.weights, *importOptions);
   if (!module)
     return session.failure(std::string(model_path) + " cannot be read");
   FailureOr<weft::CompiledModel> compiled = session.compile(*module, llvm::sys::path::filename(model_path));
@@ -119,9 +130,11 @@ char *weft_compile_memory(const void *model, size_t model_size, const WeftCompil
   if (!model || !artifact || !size)
     return copyText("expected a model and places for the artifact and its size, got NULL");
   Session session(options);
-  OwningOpRef<ModuleOp> module =
-      weft::importOnnxBuffer(ArrayRef<char>(static_cast<const char *>(model), model_size), "model", session.context,
-                             session.weights, session.importOptions());
+  FailureOr<weft::OnnxImportOptions> importOptions = session.importOptions();
+  if (failed(importOptions))
+    return session.failure("the operators cannot be registered");
+  OwningOpRef<ModuleOp> module = weft::importOnnxBuffer(ArrayRef<char>(static_cast<const char *>(model), model_size),
+                                                        "model", session.context, session.weights, *importOptions);
   if (!module)
     return session.failure("the model cannot be read");
   FailureOr<weft::CompiledModel> compiled = session.compile(*module, "model");

@@ -1,4 +1,4 @@
-"""Operators of ONNX Runtime's domain, compiled by Weft, against onnxruntime; operators that draw random numbers against their
+"""Operators of ONNX Runtime's domain and of ai.onnx.ml, compiled by Weft, against onnxruntime; operators that draw random numbers against their
 distributions.
 
 The cases of a family are nodes of one model. Floats agree if max|a-b| <= 1e-4 max|b|; integers agree exactly, but for those
@@ -6,6 +6,7 @@ that come from an average, which may round either way where it lies in the middl
 """
 
 import argparse
+import functools
 import os
 import sys
 
@@ -18,6 +19,7 @@ import weft_tool
 
 TOLERANCE = 1e-4
 RUNTIME = "com.microsoft"
+LEARNING = "ai.onnx.ml"
 random = numpy.random.default_rng(7)
 
 
@@ -41,7 +43,9 @@ class Constant:
 
 
 class Family:
-    def __init__(self, name):
+    def __init__(self, name, learning=3):
+        self.learning = learning  # the opset of ai.onnx.ml
+        self.known = {}  # what takes the place of onnxruntime's result, a function of all results
         self.name, self.nodes, self.inputs, self.constants, self.slack = name, [], {}, [], {}
 
     def add(self, op, inputs, outputs=(True,), domain=RUNTIME, slack=0, **attributes):
@@ -58,6 +62,7 @@ class Family:
         results = [f"{label}_out{i}" if wanted else "" for i, wanted in enumerate(outputs)]
         self.slack.update({result: slack for result in results if result})
         self.nodes.append(helper.make_node(op, names, results, name=label, domain=domain, **attributes))
+        return label
 
     def model(self, outputs=None):
         """The model; `outputs` are the arrays that say the types of its results."""
@@ -77,7 +82,7 @@ class Family:
             output.CopyFrom(
                 helper.make_tensor_value_info(output.name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
             )
-        opsets = [helper.make_opsetid("", 21), helper.make_opsetid(RUNTIME, 1)]
+        opsets = [helper.make_opsetid("", 21), helper.make_opsetid(RUNTIME, 1), helper.make_opsetid(LEARNING, self.learning)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
     def expected(self):
@@ -87,7 +92,9 @@ class Family:
         session = onnxruntime.InferenceSession(
             self.model().SerializeToString(), options, providers=["CPUExecutionProvider"]
         )
-        return dict(zip(self.slack, session.run(list(self.slack), self.inputs)))
+        results = dict(zip(self.slack, session.run(list(self.slack), self.inputs)))
+        results.update({name: made(results) for name, made in self.known.items()})
+        return results
 
 
 def activations():
@@ -254,7 +261,102 @@ def attentions():
     return family
 
 
-FAMILIES = (activations, products, normalizations, quantized, attentions)
+def features():
+    """ai.onnx.ml: what prepares features, and linear models."""
+    family = Family("features", learning=4)
+    x, missing = floats(5, 4), floats(5, 4)
+    missing[0, 1] = missing[3, 3] = numpy.nan
+    add = functools.partial(family.add, domain=LEARNING)
+    add("ArrayFeatureExtractor", [x, Constant(numpy.array([[2, 0, 2]], numpy.int64))])
+    add("ArrayFeatureExtractor", [floats(6), numpy.array([5], numpy.int64)])
+    add("Binarizer", [x], threshold=0.2)
+    for norm in ("MAX", "L1", "L2"):
+        add("Normalizer", [numpy.concatenate([x, numpy.zeros((1, 4), numpy.float32)])], norm=norm)
+    add("Scaler", [x], offset=[0.5], scale=[2.0])
+    add("Scaler", [whole(-9, 9, (5, 4), numpy.int64)], offset=[0.5, 1, 2, 3], scale=[2.0, 1, 0.5, -1])
+    add("Imputer", [missing], imputed_value_floats=[7.0], replaced_value_float=float("nan"))
+    add("Imputer", [whole(-1, 2, (5, 4), numpy.int64)], imputed_value_int64s=[5, 6, 7, 8], replaced_value_int64=-1)
+    add("OneHotEncoder", [whole(0, 4, (3, 2), numpy.int64)], cats_int64s=[0, 1, 3], zeros=1)
+    add("LabelEncoder", [whole(0, 5, (3, 4), numpy.int64)], keys_int64s=[1, 3, 4], values_int64s=[10, 30, 40], default_int64=-7)
+    add("LabelEncoder", [whole(0, 5, (7,), numpy.int64)], keys_int64s=[1, 3, 4], values_floats=[0.1, 0.3, 0.4], default_float=2.5)
+    add("LabelEncoder", [numpy.array([1.5, numpy.nan, 2, 3], numpy.float32)], keys_floats=[2.0, float("nan")], values_int64s=[20, 99])
+    add("FeatureVectorizer", [floats(3, 2), floats(3, 4)], inputdimensions=[2, 4])
+    weights, biases = [float(value) for value in floats(12)], [0.1, -0.2, 0.3]
+    for transform in ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO"):
+        add("LinearRegressor", [x], coefficients=weights, intercepts=biases, targets=3, post_transform=transform)
+        add("LinearClassifier", [x], (True, True), coefficients=weights, intercepts=biases, classlabels_ints=[7, -3, 5], post_transform=transform)
+        add("LinearClassifier", [x], (True, True), coefficients=weights[:4], intercepts=biases[:1], classlabels_ints=[7, -3], post_transform=transform)
+        add("LinearClassifier", [x], (True, True), coefficients=weights[:8], intercepts=biases[:2], classlabels_ints=[7, -3], post_transform=transform)
+    add("LinearRegressor", [x * 0.01], coefficients=[0.5, 0.25, 0.1, 0.2], intercepts=[0.2], targets=1, post_transform="PROBIT")
+    return family
+
+
+def grow(trees, depth, features, modes):
+    """Random trees as the attributes of TreeEnsembleRegressor and -Classifier, and their leaves as (tree, node)."""
+    nodes = {name: [] for name in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids", "missing_value_tracks_true")}
+    leaves = []
+    for tree in range(trees):
+        count = 0
+
+        def add(level):
+            nonlocal count
+            me, count = count, count + 1
+            row = len(nodes["modes"])
+            is_leaf = level == depth or (level > 0 and random.random() < 0.2)
+            for name, value in (("treeids", tree), ("nodeids", me), ("featureids", int(random.integers(features))),
+                                ("values", float(numpy.round(random.normal() * 4) / 4)), ("modes", "LEAF" if is_leaf else str(random.choice(modes))),
+                                ("truenodeids", 0), ("falsenodeids", 0), ("missing_value_tracks_true", int(random.integers(2)))):
+                nodes[name].append(value)
+            if is_leaf:
+                leaves.append((tree, me))
+            else:
+                nodes["truenodeids"][row] = add(level + 1)
+                nodes["falsenodeids"][row] = add(level + 1)
+            return me
+
+        add(0)
+    return {f"nodes_{name}": values for name, values in nodes.items()}, leaves
+
+
+def ensembles():
+    """ai.onnx.ml: ensembles of trees. Features are quarters, so that they meet the thresholds."""
+    family = Family("ensembles")
+    add = functools.partial(family.add, domain=LEARNING)
+    x = (numpy.round(random.normal(0, 1, (23, 5)) * 4) / 4).astype(numpy.float32)
+    gaps = x.copy()
+    gaps[random.random(x.shape) < 0.2] = numpy.nan
+    every = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"]
+    for trees, depth, modes, data in ((1, 1, every[:1], x), (3, 3, every[:1], x), (10, 7, every[:1], gaps), (5, 6, every, x), (4, 5, every[:2], gaps)):
+        nodes, leaves = grow(trees, depth, 5, modes)
+        for aggregate in ("SUM", "AVERAGE", "MIN", "MAX"):
+            named = {"target_treeids": [leaf[0] for leaf in leaves], "target_nodeids": [leaf[1] for leaf in leaves], "target_ids": [0] * len(leaves)}
+            weights = [float(value) for value in floats(len(leaves))]
+            add("TreeEnsembleRegressor", [data], **nodes, **named, target_weights=weights, aggregate_function=aggregate, base_values=[0.25], n_targets=1)
+        named = {"target_treeids": [leaf[0] for leaf in leaves] * 2, "target_nodeids": [leaf[1] for leaf in leaves] * 2,
+                 "target_ids": [0] * len(leaves) + [1] * len(leaves)}
+        weights = [float(value) for value in floats(2 * len(leaves))]
+        add("TreeEnsembleRegressor", [data], **nodes, **named, target_weights=weights, n_targets=2, post_transform="LOGISTIC")
+        for labels in (2, 3):
+            for transform in ("NONE", "SOFTMAX", "LOGISTIC"):
+                chosen = [leaf for leaf in leaves for _ in range(labels)]
+                named = {"class_treeids": [leaf[0] for leaf in chosen], "class_nodeids": [leaf[1] for leaf in chosen],
+                         "class_ids": list(range(labels)) * len(leaves)}
+                label = add("TreeEnsembleClassifier", [data], (True, True), **nodes, **named, post_transform=transform,
+                            class_weights=[float(value) for value in floats(len(chosen))], classlabels_int64s=[9, 4, 7][:labels])
+                if labels == 2:
+                    # onnxruntime gives 0 or 1, which are no labels here; ONNX's evaluator the label of the larger score.
+                    family.known[f"{label}_out0"] = lambda results, label=label: numpy.array([9, 4])[results[f"{label}_out1"].argmax(1)]
+        for column in (0, 1):
+            for positive in (0, 1):
+                for transform in ("NONE", "LOGISTIC"):
+                    weights = floats(len(leaves))
+                    named = {"class_treeids": [leaf[0] for leaf in leaves], "class_nodeids": [leaf[1] for leaf in leaves], "class_ids": [column] * len(leaves)}
+                    add("TreeEnsembleClassifier", [data], (True, True), **nodes, **named, classlabels_int64s=[9, 4], post_transform=transform,
+                        class_weights=[float(value) for value in (numpy.abs(weights) / trees if positive else weights)])
+    return family
+
+
+FAMILIES = (activations, products, normalizations, quantized, attentions, features, ensembles)
 
 
 def disagreement(got, expected, slack):

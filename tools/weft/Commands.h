@@ -11,11 +11,12 @@ namespace weft::tool {
 
 /// How a model is read and compiled: shared by all commands that take one.
 struct ModelOptions {
-  std::string model;                 // .onnx, .mlir (Graph dialect) or, for run, .weft
-  std::vector<std::string> shapes;   // "x=1x3x224x224", "batch=8", "batch=1..64"
-  std::vector<std::string> states;   // "past=present"
-  std::vector<std::string> fixed;    // "sr=16000", "mask=FILE.npy"
-  std::vector<std::string> variants; // "batch=1,time=128"
+  std::string model;                  // .onnx, .mlir (Graph dialect) or, for run, .weft
+  std::vector<std::string> operators; // shared libraries that register some
+  std::vector<std::string> shapes;    // "x=1x3x224x224", "batch=8", "batch=1..64"
+  std::vector<std::string> states;    // "past=present"
+  std::vector<std::string> fixed;     // "sr=16000", "mask=FILE.npy"
+  std::vector<std::string> variants;  // "batch=1,time=128"
   std::string target; // a list for lib/Pipeline/Targets.h; empty: the CPU, or for run and verify the device
   std::string cpu = "native";
   std::string numerics = "strict";

@@ -50,6 +50,11 @@ Model readModel(const ModelOptions &options, MLIRContext &context) {
     }
     importOptions.states.emplace_back(input, output);
   }
+  for (const std::string &library : options.operators)
+    if (llvm::Error error = loadOperators(library, importOptions.operators)) {
+      fail("--operators " + llvm::toString(std::move(error)));
+      return model;
+    }
   model.module = importOnnx(options.model, context, model.weights, importOptions);
   return model;
 }

@@ -33,6 +33,11 @@ void addModelOptions(CLI::App &command, ModelOptions &options, const char *what)
                   "repeated")
       ->type_size(1)
       ->allow_extra_args(false);
+  command
+      .add_option("--operators", options.operators,
+                  "A shared library that registers operators of its own (weft/operators.h); may be repeated")
+      ->type_size(1)
+      ->allow_extra_args(false);
   command.add_option("--target", options.target,
                      "What to compile for: cpu, cuda:sm_90, or a list of which one artifact serves all: "
                      "cpu,cuda:sm_80,cuda:sm_90+cubin; default: cpu, or the device to run on");

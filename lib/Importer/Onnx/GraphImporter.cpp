@@ -2,6 +2,7 @@
 
 #include "lib/Importer/Onnx/GraphImporter.h"
 #include "lib/Importer/Onnx/GraphOrder.h"
+#include "lib/Importer/Onnx/Learning.h"
 #include "lib/Importer/Onnx/NewerFields.h"
 #include "lib/Importer/Onnx/Sequences.h"
 #include "lib/Support/Onnx/ElementTypes.h"
@@ -399,31 +400,8 @@ LogicalResult GraphImporter::importNode(const onnx::NodeProto &proto, Scope &sco
     if (failed(importCall(*function, node)))
       return failure();
   } else {
-    if (const OnnxOperator *op = domain.empty() ? findOnnxOperator(proto.op_type()) : nullptr) {
-      int inputCount = proto.input_size(), outputCount = proto.output_size();
-      if (inputCount < op->minInputs || inputCount > op->maxInputs)
-        return node.fail("expected " + std::to_string(op->minInputs) + " to " + std::to_string(op->maxInputs) +
-                         " inputs, got " + std::to_string(inputCount));
-      if (outputCount < op->minOutputs || outputCount > op->maxOutputs)
-        return node.fail("expected " + std::to_string(op->minOutputs) + " to " + std::to_string(op->maxOutputs) +
-                         " outputs, got " + std::to_string(outputCount));
-      // Of any number of inputs none may be absent (Loop's trip count and condition may, and Scan's lengths).
-      int required = op->maxInputs == OnnxOperator::kMany ? inputCount : op->minInputs;
-      if (proto.op_type() == "Loop" || proto.op_type() == "Scan")
-        required = 0;
-      for (int i = 0; i < required; ++i)
-        if (!node.has(i))
-          return node.fail("input " + std::to_string(i) + " is required, but it is absent");
-    }
-    const Handler *handler = handlers.find(domain, proto.op_type(), opset);
-    if (!handler)
-      return node.fail("Weft has no importer for this operator");
-    if (failed((*handler)(node)) || node.failed())
+    if (failed(importByHandler(node, domain)))
       return failure();
-    SmallVector<std::string> unused = node.unusedAttributes();
-    if (!unused.empty())
-      return node.fail("attribute '" + unused[0] +
-                       "' is not one that Weft knows of this operator in this opset; remove it or correct the opset");
   }
 
   for (int i = 0; i < proto.output_size(); ++i) {
@@ -437,6 +415,64 @@ LogicalResult GraphImporter::importNode(const onnx::NodeProto &proto, Scope &sco
       topLevelValues.push_back({proto.output(i), node.outputs[i]});
   }
   return success();
+}
+
+LogicalResult GraphImporter::importByHandler(Node &node, StringRef domain) {
+  const onnx::NodeProto &proto = node.getProto();
+  if (const OnnxOperator *op = domain.empty() ? findOnnxOperator(proto.op_type()) : nullptr) {
+    int inputCount = proto.input_size(), outputCount = proto.output_size();
+    if (inputCount < op->minInputs || inputCount > op->maxInputs)
+      return node.fail("expected " + std::to_string(op->minInputs) + " to " + std::to_string(op->maxInputs) +
+                       " inputs, got " + std::to_string(inputCount));
+    if (outputCount < op->minOutputs || outputCount > op->maxOutputs)
+      return node.fail("expected " + std::to_string(op->minOutputs) + " to " + std::to_string(op->maxOutputs) +
+                       " outputs, got " + std::to_string(outputCount));
+    // Of any number of inputs none may be absent (Loop's trip count and condition may, and Scan's lengths).
+    int required = op->maxInputs == OnnxOperator::kMany ? inputCount : op->minInputs;
+    if (proto.op_type() == "Loop" || proto.op_type() == "Scan")
+      required = 0;
+    for (int i = 0; i < required; ++i)
+      if (!node.has(i))
+        return node.fail("input " + std::to_string(i) + " is required, but it is absent");
+  }
+  const Handler *handler = handlers.find(domain, proto.op_type(), node.opset());
+  if (!handler)
+    return node.fail("Weft has no importer for this operator");
+  if (failed((*handler)(node)) || node.failed())
+    return failure();
+  SmallVector<std::string> unused = node.unusedAttributes();
+  if (!unused.empty())
+    return node.fail("attribute '" + unused[0] +
+                     "' is not one that Weft knows of this operator in this opset; remove it or correct the opset");
+  return success();
+}
+
+FailureOr<SmallVector<Value>> GraphImporter::importOperator(const onnx::NodeProto &proto, ArrayRef<Value> inputs,
+                                                            Scope &scope) {
+  std::string domain = canonicalDomain(proto.domain()).str();
+  auto known = scope.opsets.find(domain);
+  int64_t opset = known != scope.opsets.end() ? known->second : domain.empty() ? kNewestOnnxOpset : 1;
+  std::string subject = "node '" + proto.name() + "' (" + (domain.empty() ? "" : domain + ".") + proto.op_type() +
+                        ", opset " + std::to_string(opset) + ")";
+  Builder nodeBuilder(builder, NameLoc::get(StringAttr::get(context, proto.name())), facts, subject);
+  Node node(*this, scope, proto, proto.name(), opset, nodeBuilder);
+  node.inputs.assign(inputs.begin(), inputs.end());
+  if (depth >= kMostNestedCalls) {
+    node.error() << "lowerings build operators more than " << kMostNestedCalls
+                 << " deep; one must not build its own operator";
+    return failure();
+  }
+  ++depth;
+  LogicalResult imported = node.failed() ? failure() : importByHandler(node, domain);
+  --depth;
+  if (failed(imported))
+    return failure();
+  for (auto [i, output] : llvm::enumerate(node.outputs))
+    if (!output) {
+      node.error() << "output " << i << " is not supported";
+      return failure();
+    }
+  return node.outputs;
 }
 
 FailureOr<SmallVector<Value>> GraphImporter::importSubgraph(const onnx::GraphProto &graph, Scope &around,
@@ -572,6 +608,7 @@ void GraphImporter::collectUnsupported(const NodeList &nodes, const std::map<std
     else if (!handlers.knows(domain, node.op_type()))
       reason = worksOnStrings(node.op_type()) ? "works on strings, which Weft does not have"
                : domain.empty() && !op        ? "not an operator of ONNX"
+               : domain == kLearningDomain    ? whyNotLearning(node.op_type()).str()
                                               : "";
     else if (!handlers.find(domain, node.op_type(), opset->second) || (op && op->versionIn(opset->second) == 0))
       reason = "not in this opset";

@@ -63,6 +63,9 @@ public:
   /// The nodes of a subgraph at the builder's position, with its inputs bound; gives its outputs.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> importSubgraph(const onnx::GraphProto &graph, Scope &around,
                                                                  llvm::ArrayRef<mlir::Value> inputs);
+  /// What one operator makes of values, without a node of the model.
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> importOperator(const onnx::NodeProto &proto,
+                                                                 llvm::ArrayRef<mlir::Value> inputs, Scope &scope);
   const onnx::ModelProto &model() const { return file.model(); }
   mlir::FailureOr<graph::TensorValue> tensorOf(const onnx::TensorProto &tensor, const std::string &subject,
                                                mlir::Location location) {
@@ -91,6 +94,8 @@ private:
   mlir::LogicalResult addInitializers(const onnx::GraphProto &graph, Scope &scope);
   mlir::LogicalResult importNodes(const NodeList &nodes, Scope &scope);
   mlir::LogicalResult importNode(const onnx::NodeProto &proto, Scope &scope);
+  /// By the handler of the node's operator, whose inputs are set.
+  mlir::LogicalResult importByHandler(Node &node, llvm::StringRef domain);
   mlir::LogicalResult importCall(const onnx::FunctionProto &function, Node &node);
   /// The value of a name; null where no graph around has it.
   mlir::Value lookUp(llvm::StringRef name, Scope &scope);

@@ -3,6 +3,7 @@
 #include "lib/Importer/Onnx/Handlers.h"
 #include "lib/Importer/Onnx/Attention.h"
 #include "lib/Importer/Onnx/Contrib.h"
+#include "lib/Importer/Onnx/Learning.h"
 #include "lib/Importer/Onnx/Random.h"
 #include "lib/Importer/Onnx/Training.h"
 
@@ -56,6 +57,8 @@ HandlerTable makeHandlerTable() {
   addLinearAttentionHandlers(table);
   addRandomHandlers(table);
   addTrainingHandlers(table);
+  addLearningHandlers(table);
+  addTreeEnsembleHandlers(table);
   addContribActivationHandlers(table);
   addContribAttentionHandlers(table);
   addContribContractionHandlers(table);

@@ -38,6 +38,8 @@ public:
   int64_t opset() const { return opsetVersion; }
 
   bool failed() const { return hasFailed; }
+  /// After an error that was reported about something else.
+  void markFailed() { hasFailed = true; }
   /// An error about this node.
   mlir::InFlightDiagnostic error();
   /// The same, as the result of an importer.

@@ -19,6 +19,7 @@ OwningOpRef<ModuleOp> importFile(std::unique_ptr<importer::ModelFile> file, Loca
   MLIRContext &context = *location.getContext();
   context.loadDialect<graph::GraphDialect, func::FuncDialect>();
   importer::HandlerTable handlers = importer::makeHandlerTable();
+  importer::addCustomHandlers(handlers, options.operators);
   importer::GraphImporter importer(*file, &context, weights, options, handlers, location);
   return importer.importModel();
 }

@@ -3,6 +3,7 @@
 #ifndef WEFT_LIB_IMPORTER_ONNX_ONNXIMPORTER_H
 #define WEFT_LIB_IMPORTER_ONNX_ONNXIMPORTER_H
 
+#include "lib/Importer/Onnx/CustomOperators.h"
 #include "lib/Support/WeightStore.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -26,6 +27,8 @@ struct OnnxImportOptions {
   /// Inputs that a run updates in place, by name, each with the output that is its next value: the two become one
   /// state, which the caller holds between runs and which has the input's name. Both must have the same static type.
   std::vector<std::pair<std::string, std::string>> states;
+  /// Operators that others have registered; they go before the importer's own.
+  std::vector<CustomOperator> operators;
   /// Makes every value of the model's own graph that is a tensor an output, to be compared with another
   /// implementation; its outputs come first.
   bool keepAllValues = false;
