@@ -212,6 +212,10 @@ def elementwise_cases():
     halves = numpy.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, NAN, INF], numpy.float32)
     for operator in ("Round", "Sign", "IsNaN", "IsInf", "Shrink", "ThresholdedRelu", "Celu", "Mish", "HardSwish"):
         yield Case(f"{operator}_edges", operator, [halves if operator not in ("Mish", "HardSwish") else halves[:6]])
+    # onnxruntime computes it in single precision.
+    wide = numpy.array([-2.5, -0.7, 1 / 3, 0.7, 2 + 1e-12], numpy.float64)
+    yield Case("shrink_double", "Shrink", [wide], lambd=0.5, bias=0.25, tolerance=1e-14,
+               expected=[numpy.where(wide < -0.5, wide + 0.25, numpy.where(wide > 0.5, wide - 0.25, 0))])
     yield Case("pow_negative_base", "Pow", [numpy.array([-2, -2, 0, 4, NAN], numpy.float32), numpy.array([3, -2, 0, 0.5, 0], numpy.float32)])
     for to in (onnx.TensorProto.FLOAT8E4M3FN, onnx.TensorProto.FLOAT8E5M2):
         for saturate in (0, 1):

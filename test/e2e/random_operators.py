@@ -572,7 +572,7 @@ class Cases:
             condition = self.input(numpy.array(self.chance(0.5)))
             y = self.node("If", [condition], then_branch=graph(f"{tag}_then", self.choose(["Tanh", "Neg"])), else_branch=graph(f"{tag}_else", self.choose(["Abs", "Sigmoid"])))
             return self.finish(y, numpy.float32)
-        trips = self.constant(numpy.array(self.integer(1, 4), numpy.int64))
+        trips = self.constant(numpy.array(self.integer(0, 4), numpy.int64))
         body = helper.make_graph(
             [helper.make_node("Identity", [f"{tag}_c"], [f"{tag}_co"]), helper.make_node("Tanh", [f"{tag}_v"], [f"{tag}_t"]), helper.make_node("Add", [f"{tag}_t", x], [f"{tag}_vo"]),
              helper.make_node("ReduceSum", [f"{tag}_vo"], [f"{tag}_s"], keepdims=1)],
