@@ -46,7 +46,7 @@ RULES = {
     "lib/Support": BASE | {"self", "dialects", "mlir", "json", "protobuf", "compression", "xxhash"},
     "lib/DeviceModel": BASE | {"self", "lib/Support", "dialects", "mlir", "json"},
     "lib": STAGE | {"self"},
-    "lib/Importer": STAGE | {"self", "protobuf"},
+    "lib/Importer": STAGE | {"self", "protobuf", "include/weft/operators.h"},
     "lib/Exporter": STAGE | {"self", "protobuf"},
     "lib/Codegen": STAGE | {"self", "lld"},
     "lib/Emit": STAGE | {"self", "runtime/Artifact", "flatbuffers", "xxhash", "lld"},
