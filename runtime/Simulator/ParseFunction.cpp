@@ -237,6 +237,12 @@ Operand Parser::plainOperand(Function &function) {
   default:
     fail("expected an operand, got " + shown());
   }
+  if (token.text == "WARP_SZ") { // PTX's one named number
+    out.kind = Operand::Kind::Integer;
+    out.bits = minus ? 0 - uint64_t(32) : 32;
+    advance();
+    return out;
+  }
   if (minus)
     fail("expected a number after '-', got " + shown());
   std::string_view name = token.text;

@@ -322,6 +322,17 @@ TEST(Forms, ModifiersInTheOrdersThatHeadersUse) {
   }
 }
 
+TEST(Parser, TheSizeOfAWarpHasAName) {
+  Simulation simulation;
+  ASSERT_TRUE(simulation.load(kernelText(".param .u64 out", "ld.param.u64 %rd1, [out];\nmov.u32 %r1, WARP_SZ;\n"
+                                                            "add.s32 %r1, %r1, -WARP_SZ;\nadd.s32 %r1, %r1, WARP_SZ;\n"
+                                                            "st.global.u32 [%rd1], %r1;\nret;")));
+  uint64_t out = simulation.allocate(4);
+  simulation.run("k", {1, 1, 1}, {1, 1, 1}, out);
+  EXPECT_EQ(simulation.reports(), "");
+  EXPECT_EQ(simulation.download<uint32_t>(out, 1)[0], 32u);
+}
+
 TEST(Parser, DirectivesMayFollowEachOtherWithoutASpace) {
   Simulation simulation;
   ASSERT_TRUE(simulation.load(kernelText(".param.u64 out", "{.reg.b32 here;\nmov.u32 here, 7;\nld.param.u64 %rd1, "
