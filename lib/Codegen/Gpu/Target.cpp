@@ -67,11 +67,7 @@ llvm::Expected<Target> makeTarget(llvm::StringRef name) {
   std::string message;
   if (!findTarget(message))
     return llvm::createStringError("this LLVM has no code generation for NVIDIA GPUs: " + message);
-  // For the architectures after 9.0 LLVM makes additions of f16 to f32 in one instruction, which the simulated GPU does
-  // not execute, so that no test would see them. PTX for sm_90 runs on these too.
-  bool isPortable = !name.ends_with("a");
-  std::string codeFor = chip->architecture > 90 && isPortable ? "sm_90" : name.str();
-  return Target{codeFor, chip->architecture, chip->multiprocessors};
+  return Target{name.str(), chip->architecture, chip->multiprocessors};
 }
 
 std::unique_ptr<llvm::TargetMachine> makeTargetMachine(const Target &target, Numerics numerics) {
