@@ -40,6 +40,15 @@ StatusOr<std::unique_ptr<MappedFile>> MappedFile::open(const std::string &path) 
   return file;
 }
 
+void MappedFile::release(const uint8_t *begin, size_t bytes) const {
+  auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  uintptr_t first = (reinterpret_cast<uintptr_t>(begin) + page - 1) / page * page;
+  uintptr_t last = (reinterpret_cast<uintptr_t>(begin) + bytes) / page * page;
+  // The pages were never written to, so that nothing is lost.
+  if (begin >= data_ && bytes <= size_ && begin + bytes <= data_ + size_ && first < last)
+    ::madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
+}
+
 MappedFile::~MappedFile() {
   if (data_)
     ::munmap(const_cast<uint8_t *>(data_), size_);

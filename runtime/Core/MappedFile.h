@@ -21,6 +21,10 @@ public:
   const uint8_t *data() const { return data_; }
   size_t size() const { return size_; }
 
+  // The whole pages among these bytes are not needed for now: they no longer count as the process's memory. Reading
+  // them again is allowed, and reads the file.
+  void release(const uint8_t *begin, size_t bytes) const;
+
 private:
   MappedFile() = default;
   const uint8_t *data_ = nullptr;

@@ -254,6 +254,9 @@ void LoadedProgram::chooseLibrary(const Variant &variant, const LibraryCall &cal
       if (plan.ok()) {
         loaded.library = std::move(*operation);
         loaded.implementation = (*plan)->implementation();
+        // Where the weights were packed, the copy is what runs read.
+        if (rightValue && file_)
+          file_->release(weights()[right.index].data, weights()[right.index].size);
       } else {
         status = plan.status();
       }

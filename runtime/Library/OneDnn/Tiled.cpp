@@ -418,15 +418,6 @@ Status TiledOperation::makeKernel(const KernelForm &form, const TensorReference 
   }
   if (!description.get())
     return unsuitable(rejected);
-  // A gemm copies the part of the weights that it works on by itself, however they lie: no second copy of all is kept.
-  if (pack && implementation.rfind("gemm", 0) == 0) {
-    PrimitiveDescription inPlace(api_);
-    const char *name = nullptr;
-    if (describe(form, kernel, plain, hasBias, attributes, inPlace) == dnnl_success &&
-        api_.dnnl_primitive_desc_query(inPlace.get(), dnnl_query_impl_info_str, 0, &name) == dnnl_success && name &&
-        implementation == name)
-      description = std::move(inPlace);
-  }
   kernel.weights = *api_.dnnl_primitive_desc_query_md(description.get(), dnnl_query_weights_md, 0);
   kernel.scratchpad = *api_.dnnl_primitive_desc_query_md(description.get(), dnnl_query_scratchpad_md, 0);
   kernel.scratchpadBytes = api_.dnnl_memory_desc_get_size(&kernel.scratchpad);

@@ -1,12 +1,15 @@
 // .npy and .npz files, random values, conversions.
 #include "test/unit/runtime/TestPrograms.h"
 
+#include "runtime/Core/MappedFile.h"
 #include "runtime/Data/Npy.h"
 #include "runtime/Data/Npz.h"
 #include "runtime/Data/RandomInputs.h"
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -392,6 +395,30 @@ TEST(RandomInputs, NarrowFloatsAreRoundedToNearest) {
       }
     }
   }
+}
+
+TEST(MappedFile, ReleasedPagesAreReadAgain) {
+  std::string path = testing::TempDir() + "weft_mapped_file";
+  std::vector<uint8_t> content(300000);
+  for (size_t i = 0; i < content.size(); ++i)
+    content[i] = static_cast<uint8_t>(i * 2654435761u >> 13);
+  std::FILE *out = std::fopen(path.c_str(), "wb");
+  ASSERT_TRUE(out && std::fwrite(content.data(), 1, content.size(), out) == content.size());
+  std::fclose(out);
+  auto file = MappedFile::open(path);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  std::remove(path.c_str());
+  auto isWhole = [&] { return std::memcmp((*file)->data(), content.data(), content.size()) == 0; };
+  EXPECT_TRUE(isWhole());
+  // Within a page, across pages at odd offsets, all of it, and what is not the file's.
+  for (auto [begin, bytes] :
+       {std::pair<size_t, size_t>{10, 20}, {4097, 9000}, {0, content.size()}, {1, content.size()}}) {
+    (*file)->release((*file)->data() + begin, bytes);
+    EXPECT_TRUE(isWhole()) << begin << " " << bytes;
+  }
+  std::vector<uint8_t> other(1 << 16, 7);
+  (*file)->release(other.data(), other.size());
+  EXPECT_EQ(other, std::vector<uint8_t>(1 << 16, 7));
 }
 
 } // namespace
