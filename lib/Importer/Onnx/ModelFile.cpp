@@ -19,7 +19,7 @@ namespace weft::importer {
 namespace {
 
 /// No tensor of a model has as many elements; sizes above are damage.
-constexpr int64_t kMostElements = int64_t(1) << 40;
+constexpr int64_t kMostTensorElements = int64_t(1) << 40;
 /// A tensor that its file does not hold element by element (a sparse one) may become as large as this, in bytes.
 constexpr int64_t kMostMadeBytes = int64_t(1) << 32;
 
@@ -170,7 +170,7 @@ FailureOr<TensorValue> ModelFile::valueOf(const onnx::TensorProto &tensor, const
   }
   bool isEmpty = llvm::is_contained(shape, 0);
   for (int64_t size : shape)
-    if (!isEmpty && (llvm::MulOverflow(count, size, count) || count > kMostElements))
+    if (!isEmpty && (llvm::MulOverflow(count, size, count) || count > kMostTensorElements))
       return error() << "a tensor of more than 2^40 elements", failure();
   if (isEmpty)
     count = 0;
