@@ -1,9 +1,9 @@
 //===- Optimize.cpp - LLVM's optimizations on a kernel -------------------------------------------------===//
 
 #include "lib/Codegen/Optimize.h"
+#include "lib/Codegen/PassAnalyses.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 
 namespace weft::codegen {
@@ -15,22 +15,15 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine, bool vectorize
   tuning.SLPVectorization = vectorize;
   tuning.LoopInterleaving = vectorize;
   llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager graphs;
-  llvm::ModuleAnalysisManager modules;
+  PassAnalyses analyses;
   // No library is there to call.
-  functions.registerPass([&] {
+  analyses.functions.registerPass([&] {
     llvm::TargetLibraryInfoImpl none(module.getTargetTriple());
     none.disableAllFunctions();
     return llvm::TargetLibraryAnalysis(none);
   });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graphs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graphs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
+  analyses.registerAll(builder);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, analyses.modules);
 }
 
 } // namespace weft::codegen

@@ -54,14 +54,14 @@ bool parseArguments(int argc, char **argv, Arguments &arguments, int &exitCode) 
   app.add_option("--entry", arguments.entry, "The entry point to run (default: main)")->type_name("NAME");
   app.add_option("--device", arguments.device,
                  "cpu (default), cuda, cuda:1, ...; nothing falls back to another device");
-  app.add_flag("--gpu-sim{1}", arguments.simulatedGpus,
+  app.add_flag("--gpu-sim{1}", arguments.simulated.count,
                "So many simulated GPUs instead of the machine's (--gpu-sim is one); what they find ends in status 86")
       ->check(CLI::Range(1, 64));
-  app.add_option("--sim-architecture", arguments.simulatedArchitecture, "Of the simulated GPUs (default 90)")
+  app.add_option("--sim-architecture", arguments.simulated.architecture, "Of the simulated GPUs (default 90)")
       ->check(CLI::Range(50, 130));
-  app.add_option("--sim-check", arguments.simulatorChecks,
+  app.add_option("--sim-check", arguments.simulated.checks,
                  "What they look for beside bounds: races, uninitialised (default), counters, or none");
-  app.add_option("--sim-seed", arguments.simulatorSeed, "Order of streams, blocks and warps there (default 0)");
+  app.add_option("--sim-seed", arguments.simulated.seed, "Order of streams, blocks and warps there (default 0)");
   app.add_option("--threads", arguments.threads, "Threads, 0: one a core (default); results do not depend on it")
       ->check(CLI::Range(0, 4096));
   app.add_option("--repeat", arguments.repeat, "Run so many times, and print the times")

@@ -1,6 +1,8 @@
 // The command line of weft-run.
 #pragma once
 
+#include "runtime/Device/Cuda/SimulatedGpus.h"
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -19,10 +21,7 @@ struct Arguments {
   bool randomInputs = false;
   uint64_t seed = 0;
   std::string device = "cpu";
-  int simulatedGpus = 0;
-  int simulatedArchitecture = 90;
-  std::string simulatorChecks = "uninitialised";
-  uint64_t simulatorSeed = 0;
+  runtime::cuda::SimulatedGpuOptions simulated{0}; // no simulated GPUs
   int32_t threads = 0;
   int64_t repeat = 1;
   bool profile = false;

@@ -19,16 +19,11 @@ using runtime::NamedArrays;
 
 // The simulated driver's library; empty: the machine's driver, where a GPU is asked for.
 std::string driverOf(const Arguments &arguments) {
-  if (arguments.simulatedGpus == 0)
+  if (arguments.simulated.count == 0)
     return "";
   if (arguments.device == "cpu")
     throw Failure("--gpu-sim simulates GPUs; give --device=cuda with it");
-  runtime::cuda::SimulatedGpuOptions options;
-  options.count = arguments.simulatedGpus;
-  options.architecture = arguments.simulatedArchitecture;
-  options.checks = arguments.simulatorChecks;
-  options.seed = arguments.simulatorSeed;
-  auto library = runtime::cuda::useSimulatedGpus(options);
+  auto library = runtime::cuda::useSimulatedGpus(arguments.simulated);
   check(library.status());
   return *library;
 }

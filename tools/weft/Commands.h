@@ -3,6 +3,7 @@
 #ifndef WEFT_TOOLS_WEFT_COMMANDS_H
 #define WEFT_TOOLS_WEFT_COMMANDS_H
 
+#include "runtime/Device/Cuda/SimulatedGpus.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -40,10 +41,8 @@ struct DataOptions {
 /// Where a program runs.
 struct DeviceOptions {
   std::string device = "cpu"; // "cuda", "cuda:1"
-  int simulatedGpus = 0;      // above 0: the simulated driver in place of the machine's
-  int simulatedArchitecture = 90;
-  std::string simulatorChecks = "uninitialised";
-  uint64_t simulatorSeed = 0;
+  /// Above 0 of them: the simulated driver in place of the machine's.
+  runtime::cuda::SimulatedGpuOptions simulated{0};
 };
 
 struct CompileCommand {

@@ -3,7 +3,6 @@
 #include "tools/weft/DeviceRun.h"
 #include "lib/Pipeline/Targets.h"
 #include "runtime/Device/Cuda/Driver.h"
-#include "runtime/Device/Cuda/SimulatedGpus.h"
 #include "runtime/Executor/CudaProgram.h"
 #include "tools/weft/Diagnostics.h"
 
@@ -16,15 +15,10 @@ llvm::FailureOr<DeviceRun> openDevice(const DeviceOptions &options) {
     fail("--device=" + options.device + ": " + message);
     return llvm::failure();
   };
-  if (options.simulatedGpus > 0) {
+  if (options.simulated.count > 0) {
     if (options.device == "cpu")
       return failed("--gpu-sim simulates GPUs; give --device=cuda with it");
-    runtime::cuda::SimulatedGpuOptions simulated;
-    simulated.count = options.simulatedGpus;
-    simulated.architecture = options.simulatedArchitecture;
-    simulated.checks = options.simulatorChecks;
-    simulated.seed = options.simulatorSeed;
-    runtime::StatusOr<std::string> library = runtime::cuda::useSimulatedGpus(simulated);
+    runtime::StatusOr<std::string> library = runtime::cuda::useSimulatedGpus(options.simulated);
     if (!library.ok())
       return failed(library.status().message());
     result.driver = *library;

@@ -72,17 +72,17 @@ void addDeviceOptions(CLI::App &command, DeviceOptions &options) {
   command.add_option("--device", options.device, "cpu, cuda, cuda:1, ...; nothing falls back to another device")
       ->capture_default_str();
   command
-      .add_flag("--gpu-sim{1}", options.simulatedGpus,
+      .add_flag("--gpu-sim{1}", options.simulated.count,
                 "So many simulated GPUs instead of the machine's (--gpu-sim is one); what they find ends in status 86")
       ->check(CLI::Range(1, 64));
-  command.add_option("--sim-architecture", options.simulatedArchitecture, "Of the simulated GPUs: 80, 90, 100, ...")
+  command.add_option("--sim-architecture", options.simulated.architecture, "Of the simulated GPUs: 80, 90, 100, ...")
       ->check(CLI::Range(50, 130))
       ->capture_default_str();
   command
-      .add_option("--sim-check", options.simulatorChecks,
+      .add_option("--sim-check", options.simulated.checks,
                   "What the simulated GPUs look for beside bounds: races, uninitialised, counters, or none")
       ->capture_default_str();
-  command.add_option("--sim-seed", options.simulatorSeed, "Order of streams, blocks and warps on the simulated GPUs")
+  command.add_option("--sim-seed", options.simulated.seed, "Order of streams, blocks and warps on the simulated GPUs")
       ->capture_default_str();
 }
 
